@@ -1,0 +1,76 @@
+// Finds the Node that Slipway brings along as an optional dependency, and hands the process over to it.
+// Shared by the installed command and the bootstrap; old syntax, because both run on whatever Node the host has.
+var childProcess = require('child_process');
+var fs = require('fs');
+var path = require('path');
+
+var NEEDED_MAJOR = 24;
+var EXIT_ENVIRONMENT = 3;
+
+function major(version) {
+  return Number(version.split('.')[0]);
+}
+
+function isNew(version) {
+  return major(version) >= NEEDED_MAJOR;
+}
+
+/** The path of our own Node below `root` (or hoisted beside it), or undefined where none is published or installed. */
+function find(root) {
+  var name = 'node-' + process.platform + '-' + process.arch;
+  var folder = root;
+  for (;;) {
+    var candidate = path.join(folder, 'node_modules', name, 'bin', 'node');
+    if (fs.existsSync(candidate)) return candidate;
+    var parent = path.dirname(folder);
+    if (parent === folder) return undefined;
+    folder = parent;
+  }
+}
+
+/** Whether a Node of ours exists for this kind of machine at all. */
+function isPublishedHere() {
+  return process.platform === 'linux' && (process.arch === 'x64' || process.arch === 'arm64');
+}
+
+function tooOld(version) {
+  var way = isPublishedHere()
+    ? 'Install Slipway again without --omit=optional (it then brings its own), or install Node ' + NEEDED_MAJOR
+    : 'It brings its own Node on Linux (x64, arm64) only; here, install Node ' + NEEDED_MAJOR;
+  return 'Slipway needs Node ' + NEEDED_MAJOR + ' or later; this is ' + version + ' (PATH). ' + way;
+}
+
+/** One message, then the exit code for "the environment is wrong". */
+function refuse(message) {
+  process.stderr.write('slipway: ' + message + '\n');
+  process.exitCode = EXIT_ENVIRONMENT;
+}
+
+/**
+ * Runs `node args` in our place: same streams, same exit code. Signals sent to us alone are passed on; Ctrl-C at a
+ * terminal reaches the child by itself (same process group), and a second SIGINT would mean "kill everything now".
+ */
+function replaceProcess(node, args, env) {
+  var child = childProcess.spawn(node, args, { stdio: 'inherit', env: env || process.env });
+  ['SIGINT', 'SIGTERM', 'SIGHUP'].forEach(function (signal) {
+    process.on(signal, function () {
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+    });
+  });
+  child.on('error', function (error) {
+    refuse('cannot run ' + node + ': ' + error.message);
+  });
+  child.on('exit', function (code, signal) {
+    process.exit(signal === null ? code : 128 + require('os').constants.signals[signal]);
+  });
+}
+
+module.exports = {
+  find: find,
+  isNew: isNew,
+  isPublishedHere: isPublishedHere,
+  major: major,
+  refuse: refuse,
+  replaceProcess: replaceProcess,
+  tooOld: tooOld,
+};

@@ -1,0 +1,73 @@
+// What `npm start`, `npm test` and every other script call first: make sure the dependencies are there, then run a
+// TypeScript file of ours on Node 24. Nothing but built-in modules: on a fresh clone there is nothing else.
+// Old syntax here, so that a very old Node gets a sentence; install.cjs may assume Node 20.
+var path = require('path');
+var ownNode = require('../bin/own-node.cjs');
+
+var OLDEST_MAJOR = 20;
+var root = path.join(__dirname, '..');
+
+function run(argv) {
+  if (ownNode.major(process.versions.node) < OLDEST_MAJOR) {
+    ownNode.refuse(
+      'Node ' +
+        OLDEST_MAJOR +
+        ' or later is needed to install Slipway, which then runs on its own Node 24; this is ' +
+        process.versions.node +
+        ' (PATH). Install Node 24 from nodejs.org or your distribution',
+    );
+    return;
+  }
+  var handedOver = reportOfParent();
+  if (handedOver !== undefined) {
+    start(argv, handedOver);
+    return;
+  }
+  require('./install.cjs')(root)
+    .then(function (report) {
+      if (report !== undefined) start(argv, report);
+    })
+    .catch(crash);
+}
+
+/** Set when this is the second half: the host's Node did the install and handed over to ours. */
+function reportOfParent() {
+  try {
+    var report = JSON.parse(process.env.SLIPWAY_BOOTSTRAP);
+    return report.pid === process.ppid && report.root === root ? report : undefined;
+  } catch (error) {
+    // Nothing there, or not ours: text that is no JSON, or JSON that is no object.
+    if (error instanceof SyntaxError || error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
+
+function start(argv, report) {
+  var entry = path.join(root, argv[0]);
+  var args = argv.slice(1);
+  process.env.SLIPWAY_BOOTSTRAP = JSON.stringify(report);
+  if (ownNode.isNew(process.versions.node)) {
+    // Sources start faster from V8's compile cache; it lies beside the packages it was made for.
+    require('module').enableCompileCache(path.join(root, 'node_modules', '.cache', 'node'));
+    require('../bin/start.cjs')(entry, args).catch(crash);
+    return;
+  }
+  var node = ownNode.find(root);
+  if (node === undefined) ownNode.refuse(ownNode.tooOld(process.versions.node));
+  else ownNode.replaceProcess(node, [__filename, argv[0]].concat(args));
+}
+
+/** A bug of ours, or a package broken in a way the stamp cannot see. */
+function crash(error) {
+  if (error.code === 'ERR_MODULE_NOT_FOUND') {
+    ownNode.refuse(
+      error.message + '. If node_modules was changed by hand, remove it and run the same command again',
+    );
+    return;
+  }
+  process.stderr.write((error.stack || error) + '\n');
+  process.exitCode = 1;
+}
+
+module.exports = { run: run };
+if (require.main === module) run(process.argv.slice(2));

@@ -1,0 +1,59 @@
+/** A test whose name says which rule it proves: `oracles/F1: looks in …`. */
+export interface RuleTest {
+  readonly spec: string;
+  readonly rule: string;
+  /** The suite around it and the test itself, as a report shows them. */
+  readonly sentence: string;
+  readonly file: string;
+}
+
+// Any literal counts, not only the first argument of it(): rows of table tests carry their names as data.
+const OPENING = /(['"`])([a-z][a-z-]*)\/([A-Z]+\d+): /g;
+const OPENING_OF_TITLE = /^[a-z][a-z-]*\/[A-Z]+\d+: /;
+
+/** The rules that the source of a test file names. Read as text, so that nothing has to run. */
+export function ruleTestsIn(source: string, file: string): readonly RuleTest[] {
+  return [...source.matchAll(OPENING)].map((match) => {
+    const [opening, quote = '', spec = '', rule = ''] = match;
+    const sentence = literalFrom(source, match.index + opening.length, quote);
+    const suite = suiteAround(source, match.index);
+    return { spec, rule, sentence: suite === undefined ? sentence : `${suite}: ${sentence}`, file };
+  });
+}
+
+const SUITE = /^( *)describe\(\s*(['"`])/gm;
+
+/** The title of the nearest `describe` above that is indented less; the formatter makes indentation reliable. */
+function suiteAround(source: string, position: number): string | undefined {
+  const lineStart = source.lastIndexOf('\n', position) + 1;
+  const indent = source.slice(lineStart).search(/\S/);
+  const around = [...source.slice(0, lineStart).matchAll(SUITE)].findLast(
+    ([, spaces = '']) => spaces.length < indent,
+  );
+  if (around === undefined) return undefined;
+  const title = literalFrom(source, around.index + around[0].length, around[2] ?? '');
+  return title.replace(OPENING_OF_TITLE, '');
+}
+
+/** The rest of a string literal; what a template computes is shown as an ellipsis. */
+function literalFrom(source: string, start: number, quote: string): string {
+  let text = '';
+  for (let at = start; at < source.length && source[at] !== quote; at++) {
+    if (source[at] === '\\') text += source[++at] ?? '';
+    else if (quote === '`' && source.startsWith('${', at)) {
+      at = endOfSubstitution(source, at);
+      text += '…';
+    } else text += source[at];
+  }
+  return text;
+}
+
+/** Position of the brace that closes the `${` at `start`. Braces inside strings are rare and come in pairs. */
+function endOfSubstitution(source: string, start: number): number {
+  let depth = 0;
+  for (let at = start + 1; at < source.length; at++) {
+    if (source[at] === '{') depth++;
+    if (source[at] === '}' && --depth === 0) return at;
+  }
+  return source.length;
+}

@@ -1,0 +1,11 @@
+import type { Phase } from './journey/phase.ts';
+
+/** A part of Slipway as the composition root sees it. */
+export interface Component {
+  readonly name: string;
+  /** What it adds to the journey. */
+  readonly phases: readonly Phase[];
+}
+
+/** Every component, in the order of their phases. A new component is a line here. */
+export const COMPONENTS: readonly Component[] = [];

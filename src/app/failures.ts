@@ -1,0 +1,89 @@
+import type { ExitCode } from './verb.ts';
+
+/** What `slipway explain CODE` prints; also docs/reference/errors.md (a test compares them). */
+export interface FailureEntry {
+  readonly title: string;
+  readonly cause: string;
+  readonly detect: string;
+  readonly fix: string;
+  readonly example: string;
+}
+
+/** Every code a message of ours may carry. Codes are never reused. */
+export const FAILURES = {
+  SW1001: {
+    title: 'Unknown verb, option or argument',
+    cause: 'The command line holds a word that Slipway does not know.',
+    detect: 'Verbs and options are compared with the tables they are declared in, before anything is done.',
+    fix: 'Use the suggested word, or see `slipway --help` and `slipway VERB --help`.',
+    example: 'slipway doctr → unknown verb "doctr". Did you mean doctor?',
+  },
+  SW1002: {
+    title: 'A setting has a value that is not allowed',
+    cause: 'A flag, an environment variable or the config file gives a value of the wrong kind or range.',
+    detect: 'All settings are parsed once, at start, against one table.',
+    fix: 'Give one of the allowed values that the message lists; the message also says where the value came from.',
+    example: 'slipway up --port 70000 → --port must be a whole number from 0 to 65535, not "70000"',
+  },
+  SW1003: {
+    title: 'The config file cannot be used',
+    cause: 'The file named by --config or SLIPWAY_CONFIG is missing, is not YAML, or holds an unknown key.',
+    detect: 'The file is read and compared with the settings table at start.',
+    fix: 'Correct the place the message names; keys are the flag names without dashes in front.',
+    example: 'slipway up --config site.yaml → site.yaml: unknown key "prot". Did you mean port?',
+  },
+  SW1101: {
+    title: 'A port is in use',
+    cause: 'Another program listens on the port that was asked for.',
+    detect: 'The port is opened on the loopback address before anything else starts.',
+    fix: 'Choose another with --port, or 0 for any free one; or stop the other program.',
+    example: 'slipway up --port 7440 → port 7440 is in use by another program',
+  },
+  SW1102: {
+    title: 'Slipway is already running here',
+    cause: 'A second `slipway up` was started with the data folder of a running one.',
+    detect: 'The data folder holds the id and start time of the process that uses it.',
+    fix: 'Use the running one, stop it, or give this one a folder of its own with --data.',
+    example: 'slipway up, twice in one folder',
+  },
+  SW1103: {
+    title: 'The data folder cannot be written',
+    cause: 'The folder belongs to somebody else, is on a read-only disk, or the disk is full.',
+    detect: 'The folder is created and a lock is written into it at start.',
+    fix: 'Choose another folder with --data, or give yourself this one.',
+    example: 'slipway up --data /proc/x',
+  },
+  SW1201: {
+    title: 'A phase of the journey failed',
+    cause: 'The phase waited for something that did not become true; the message names the first such thing.',
+    detect: 'Each phase owns an ordered list of probes; the first false one is the cause.',
+    fix: 'Follow the `next` lines of the failure, then continue with `slipway up --from PHASE`.',
+    example: 'phase cloud: 3 of 5 nodes stayed uninitialised',
+  },
+  SW9001: {
+    title: 'Internal error',
+    cause: 'Slipway met a state nobody foresaw: a bug of ours, not yours.',
+    detect: 'Anything thrown that is not a failure with a code of its own.',
+    fix: 'Run the same command with --debug and report what it prints.',
+    example: 'slipway version --debug',
+  },
+} as const satisfies Readonly<Record<string, FailureEntry>>;
+
+export type FailureCode = keyof typeof FAILURES;
+
+export const isFailureCode = (text: string): text is FailureCode => Object.hasOwn(FAILURES, text);
+
+/** Ends a command with one message, a code for `explain` and an exit code. */
+export class CommandError extends Error {
+  readonly code: FailureCode;
+  readonly exitCode: ExitCode;
+
+  constructor(code: FailureCode, exitCode: ExitCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'CommandError';
+    this.code = code;
+    this.exitCode = exitCode;
+  }
+}
+
+export const usageError = (message: string): CommandError => new CommandError('SW1001', 2, message);

@@ -1,0 +1,84 @@
+import { type Failure, type JourneyEvent, WHOLE_JOURNEY } from '../../api/journey.ts';
+import { humanDuration } from '../../base/duration.ts';
+import { printable } from './plain-text.ts';
+import { rowAt } from './rows.ts';
+import type { JourneyState, PhaseState } from './state.ts';
+
+/** Percent is worth a line each time it passes one of these steps. */
+const PERCENT_STEP = 25;
+
+/** `09:14:02.113Z` of an RFC 3339 time in UTC. */
+export const timeOfDay = (ts: string): string => ts.slice(ts.indexOf('T') + 1);
+
+/** The event as lines for a file or a build log (experience X4, 4.3): no line when nothing worth reading changed. */
+export function logLines(event: JourneyEvent, after: JourneyState, before: JourneyState): readonly string[] {
+  const phase = after.phases.find(({ id }) => id === event.phase);
+  const subject = phase === undefined ? event.phase : `phase ${phase.number} ${phase.title}`;
+  const texts = phase === undefined ? journeyTexts(event) : phaseTexts(event, phase, before);
+  return texts.map((text) => `${timeOfDay(event.ts)} ${subject}: ${printable(text)}`);
+}
+
+function journeyTexts({ phase, kind, detail, plan }: JourneyEvent): readonly string[] {
+  if (phase !== WHOLE_JOURNEY) return [detail];
+  if (kind === 'start' && plan !== undefined) {
+    return [`start, slipway ${plan.version}, node ${plan.node.using}, ${plan.phases.length} phases`];
+  }
+  return kind === 'warn' ? [`attention: ${detail}`] : [detail];
+}
+
+function phaseTexts(event: JourneyEvent, phase: PhaseState, before: JourneyState): readonly string[] {
+  switch (event.kind) {
+    case 'start':
+      return ['start'];
+    case 'progress':
+      return progressTexts(event, phase, before);
+    case 'warn':
+      return [`attention: ${event.detail}`];
+    case 'error':
+      return [`failed: ${event.detail}`];
+    case 'end':
+      return [endText(phase), ...failureTexts(event.failure)];
+  }
+}
+
+function progressTexts(event: JourneyEvent, phase: PhaseState, before: JourneyState): readonly string[] {
+  const old = before.phases.find(({ id }) => id === phase.id);
+  if (event.row !== undefined) return rowTexts(event.row.path, phase, old);
+  // What it waits for is told when it takes long (`still waiting`), not whenever a counter in it moves.
+  if (event.waitingFor !== undefined) return [];
+  const isNews = old?.detail !== phase.detail || hasPassedStep(old?.percent, phase.percent);
+  return isNews ? [`${phase.detail}${percentText(phase.percent)}`] : [];
+}
+
+function rowTexts(path: readonly string[], phase: PhaseState, old: PhaseState | undefined): readonly string[] {
+  const [now, was] = [rowAt(phase.rows, path)?.row, rowAt(old?.rows ?? [], path)?.row];
+  if (now === undefined) return [];
+  const isNews = was?.word !== now.word || was.health !== now.health || hasPassedStep(was.percent, now.percent);
+  if (!isNews) return [];
+  const note = now.note === undefined ? '' : `, ${now.note}`;
+  const simulated = now.simulated === true ? ', simulated' : '';
+  return [`${path.join(' ')}: ${now.word}${percentText(now.percent)}${note}${simulated}`];
+}
+
+const percentText = (percent: number | undefined): string =>
+  percent === undefined ? '' : ` (${Math.round(percent)} %)`;
+
+const hasPassedStep = (was: number | undefined, now: number | undefined): boolean =>
+  now !== undefined && Math.floor(now / PERCENT_STEP) > Math.floor((was ?? 0) / PERCENT_STEP);
+
+function endText({ health, detail, durationMs }: PhaseState): string {
+  if (health === 'skipped') return `skipped (${detail})`;
+  const time = durationMs === undefined ? '' : ` in ${humanDuration(durationMs)}`;
+  return `${health}${time}${detail === '' ? '' : ` (${detail})`}`;
+}
+
+function failureTexts(failure: Failure | undefined): readonly string[] {
+  if (failure === undefined) return [];
+  return [
+    `what: ${failure.what}`,
+    `cause: ${failure.cause}`,
+    ...failure.look.map((place) => `look: ${place}`),
+    ...failure.next.map((command) => `next: ${command}`),
+    `code: ${failure.code}, explained by: npx slipway explain ${failure.code}`,
+  ];
+}

@@ -1,0 +1,91 @@
+import { resolve } from 'node:path';
+import { type Address, WHOLE_JOURNEY } from '../../api/journey.ts';
+import type { Component } from '../components.ts';
+import { usageError } from '../failures.ts';
+import { suggestion } from '../nearest.ts';
+import { requirePort } from '../port.ts';
+import { releaseVersion } from '../release.ts';
+import { type SettingValues, shown } from '../settings.ts';
+import type { ExitCode, VerbContext } from '../verb.ts';
+import type { UP_SETTINGS } from '../verbs/up.ts';
+import { parseBootstrap } from './bootstrap.ts';
+import { pastRun, typicalTimes } from './history.ts';
+import { appendRun, readHistory } from './history-file.ts';
+import { Journey, type JourneyListener } from './journey.ts';
+import { JourneyLog } from './journey-log.ts';
+import { PHASE_IDS, type Phase, type PhaseId } from './phase.ts';
+import { journeyPlan, phasesLeftOut } from './plan.ts';
+import { acquireRunLock, type RunLock } from './run-lock.ts';
+import { failedPhases } from './state.ts';
+
+type UpSettings = SettingValues<typeof UP_SETTINGS>;
+
+/** Runs the phases of `components` and shows them; everything it started is stopped when it returns. */
+export async function runUp(
+  components: readonly Component[],
+  context: VerbContext,
+  settings: UpSettings,
+): Promise<ExitCode> {
+  const phases = components.flatMap((component) => component.phases);
+  const from = phaseNamed(settings.from);
+  if (settings.port !== undefined) await requirePort(settings.port);
+  const data = resolve(context.folder, settings.data);
+  using lock = acquireRunLock({ folder: context.folder, data, now: () => context.clock.now() });
+  using log = new JourneyLog(data, (sentence) => journey.warn(sentence));
+  const journey: Journey = new Journey({
+    plan: planOf(phases, context, data),
+    phases,
+    leftOut: phasesLeftOut(phases, from),
+    from,
+    isOnce: settings.once,
+    clock: context.clock,
+    folder: context.folder,
+    data,
+    port: settings.port,
+    recordError: (phase, thrown) => log.recordError(phase, thrown),
+  });
+  journey.subscribe(log.listener);
+  journey.subscribe(bookkeeping(journey, lock, data));
+  await using _shown = context.output.show(journey);
+  const end = await journey.run(context.signal);
+  return exitCode(end === 'interrupted', settings.once && failedPhases(journey.state).length > 0);
+}
+
+function exitCode(wasInterrupted: boolean, hasFailed: boolean): ExitCode {
+  if (wasInterrupted) return 130;
+  return hasFailed ? 1 : 0;
+}
+
+function planOf(phases: readonly Phase[], { env }: VerbContext, data: string) {
+  const ids = phases.map(({ id }) => id);
+  return journeyPlan(phases, {
+    version: releaseVersion(),
+    bootstrap: parseBootstrap(env['SLIPWAY_BOOTSTRAP'], process.versions.node),
+    typical: typicalTimes(readHistory(data), ids),
+  });
+}
+
+function phaseNamed(name: string | undefined): PhaseId | undefined {
+  if (name === undefined) return undefined;
+  const id = PHASE_IDS.find((candidate) => candidate === name);
+  if (id !== undefined) return id;
+  const hint = suggestion(name, PHASE_IDS) || `. The phases are ${PHASE_IDS.join(', ')}`;
+  throw usageError(`--from must name a phase, not "${shown(name)}"${hint}`);
+}
+
+/** What is remembered of a journey: the address for a second start, the times for the next run. */
+function bookkeeping(journey: Journey, lock: RunLock, data: string): JourneyListener {
+  let isRecorded = false;
+  return ({ phase, kind, addresses = [] }, after) => {
+    const page = addresses.find(isPage);
+    if (page !== undefined) lock.announce(page.value);
+    // Later ends are those of repetitions, which ran only what had failed.
+    if (phase !== WHOLE_JOURNEY || kind !== 'end' || isRecorded) return;
+    isRecorded = true;
+    const run = pastRun(after);
+    const problem = run === undefined ? undefined : appendRun(data, run);
+    if (problem !== undefined) journey.warn(problem);
+  };
+}
+
+const isPage = ({ value }: Address): boolean => /^https?:/.test(value);

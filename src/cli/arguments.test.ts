@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Verb } from '../app/verb.ts';
+import { parseArguments } from './arguments.ts';
+
+const verb: Verb = {
+  name: 'run',
+  group: 'start here',
+  summary: 's',
+  examples: ['slipway run', 'slipway run --v 2'],
+  settings: {
+    'leader-elect': { type: 'boolean', default: true, description: 'd' },
+    v: { type: 'integer', default: 0, min: 0, max: 10, description: 'd' },
+    kubeconfig: { type: 'string', default: undefined, description: 'where the cluster is' },
+    controllers: { type: 'list', default: [], description: 'd' },
+  },
+  run: async () => 0,
+};
+const explain: Verb = {
+  ...verb,
+  name: 'explain',
+  positionals: [{ name: 'CODE', description: 'a code', isRequired: true }],
+  settings: {},
+  examples: ['slipway explain SW1', 'slipway explain SW2'],
+};
+const verbs = [verb, explain];
+
+const flagsOf = (line: string): Record<string, string> => {
+  const invocation = parseArguments(line.split(' '), verbs);
+  assert.equal(invocation.kind, 'run');
+  return invocation.kind === 'run' ? Object.fromEntries(invocation.flags) : {};
+};
+
+describe('parseArguments', () => {
+  const good: readonly { line: string; want: Record<string, string> }[] = [
+    { line: 'run', want: {} },
+    { line: 'run --leader-elect=false', want: { 'leader-elect': 'false' } },
+    { line: 'run --leader-elect', want: { 'leader-elect': 'true' } },
+    { line: 'run --no-leader-elect', want: { 'leader-elect': 'false' } },
+    { line: 'run --leader_elect=false', want: { 'leader-elect': 'false' } },
+    { line: 'run -v=2', want: { v: '2' } },
+    { line: 'run -v 2', want: { v: '2' } },
+    { line: 'run --v=2', want: { v: '2' } },
+    { line: 'run -kubeconfig f', want: { kubeconfig: 'f' } },
+    { line: 'run --kubeconfig=a=b', want: { kubeconfig: 'a=b' } },
+    { line: 'run --kubeconfig=', want: { kubeconfig: '' } },
+    { line: 'run --kubeconfig -', want: { kubeconfig: '-' } },
+    { line: 'run --controllers=*,-route', want: { controllers: '*,-route' } },
+    { line: 'run --controllers a --controllers b', want: { controllers: 'a,b' } },
+    { line: 'run -v 1 -v 2', want: { v: '2' } },
+    { line: '--output json run', want: { output: 'json' } },
+  ];
+  for (const { line, want } of good) {
+    it(`style/S28: reads "slipway ${line}"`, () => assert.deepEqual(flagsOf(line), want));
+  }
+
+  const bad: readonly { line: string; want: string }[] = [
+    { line: 'rnu', want: 'unknown verb "rnu". Did you mean run?' },
+    { line: 'kubernetes', want: 'unknown verb "kubernetes". See: slipway --help' },
+    { line: 'run --leader-elct', want: 'unknown option --leader-elct. Did you mean --leader-elect?' },
+    { line: 'run --__proto__', want: 'unknown option --__proto__' },
+    { line: 'run --constructor', want: 'unknown option --constructor' },
+    { line: 'run --kubeconfig', want: '--kubeconfig needs a value: where the cluster is' },
+    {
+      line: 'run --leader-elect false',
+      want: 'unexpected argument "false". Write a boolean with an equals sign: --name=false',
+    },
+    { line: 'run x', want: 'unexpected argument "x". See: slipway run --help' },
+    { line: 'explain', want: 'slipway explain needs CODE: a code. Example: slipway explain SW1' },
+    { line: '--prot', want: 'unknown option --prot' },
+    { line: 'help rnu', want: 'unknown verb "rnu". Did you mean run?' },
+  ];
+  for (const { line, want } of bad) {
+    it(`experience/X11: refuses "slipway ${line}" with one line`, () => {
+      assert.throws(() => parseArguments(line.split(' '), verbs), { message: want, exitCode: 2 });
+    });
+  }
+
+  it('takes everything after -- as it is', () => {
+    const invocation = parseArguments(['explain', '--', '--output'], verbs);
+    assert.deepEqual(invocation.kind === 'run' && invocation.positionals, ['--output']);
+  });
+
+  for (const line of ['', '--help', '-h', 'help', '--no-color']) {
+    it(`shows the overview for "slipway ${line}"`, () => {
+      assert.equal(parseArguments(line === '' ? [] : [line], verbs).kind, 'overview');
+    });
+  }
+
+  for (const line of ['run --help', 'run -h', 'help run', '--help run', 'explain --help']) {
+    it(`shows the help of one verb for "slipway ${line}"`, () => {
+      assert.equal(parseArguments(line.split(' '), verbs).kind, 'help');
+    });
+  }
+});

@@ -1,0 +1,126 @@
+import { usageError } from '../app/failures.ts';
+import { suggestion } from '../app/nearest.ts';
+import { COMMON_SETTINGS, type Setting, type SettingTable, shown } from '../app/settings.ts';
+import type { Verb } from '../app/verb.ts';
+
+export type Invocation =
+  | { readonly kind: 'overview' }
+  | { readonly kind: 'help'; readonly verb: Verb }
+  | {
+      readonly kind: 'run';
+      readonly verb: Verb;
+      readonly flags: ReadonlyMap<string, string>;
+      readonly positionals: readonly string[];
+    };
+
+interface Flag {
+  readonly name: string;
+  /** Text after `=`, if there was one. */
+  readonly value: string | undefined;
+}
+
+/**
+ * Reads a command line in the syntax of Go's programs, because users bring the flags of the daemons we replace:
+ * `--leader-elect=false`, `-v=2`, `-kubeconfig f`, `--leader_elect`. Throws a usage error with the nearest match.
+ */
+export function parseArguments(argv: readonly string[], verbs: readonly Verb[]): Invocation {
+  if (argv.includes('--version') && !argv.some((word) => isVerb(word, verbs)))
+    return parseArguments(['version'], verbs);
+  const at = verbPosition(argv);
+  const name = argv[at];
+  const wantsHelp = argv.some((word) => word === '--help' || word === '-h' || word === '-help');
+  if (name === undefined || (name === 'help' && argv[at + 1] === undefined)) return overview(argv);
+  if (name === 'help') return { kind: 'help', verb: verbNamed(argv[at + 1] ?? '', verbs) };
+  const verb = verbNamed(name, verbs);
+  if (wantsHelp) return { kind: 'help', verb };
+  return { kind: 'run', verb, ...flagsAndPositionals([...argv.slice(0, at), ...argv.slice(at + 1)], verb) };
+}
+
+/** Without a verb only help can be meant; anything unknown beside it is still an error. */
+function overview(argv: readonly string[]): Invocation {
+  const words = argv.filter((word) => !['--help', '-h', '-help', 'help'].includes(word));
+  readFlags(words, COMMON_SETTINGS);
+  return { kind: 'overview' };
+}
+
+/** The first word that is neither a flag nor the value of one. */
+function verbPosition(argv: readonly string[]): number {
+  for (let at = 0; at < argv.length; at++) {
+    const flag = asFlag(argv[at] ?? '');
+    if (flag === undefined) return at;
+    if (flag.value === undefined && takesValue(find(flag.name, COMMON_SETTINGS))) at++;
+  }
+  return argv.length;
+}
+
+const isVerb = (word: string, verbs: readonly Verb[]): boolean => verbs.some(({ name }) => name === word);
+
+function verbNamed(name: string, verbs: readonly Verb[]): Verb {
+  const verb = verbs.find((candidate) => candidate.name === name);
+  if (verb !== undefined) return verb;
+  const match = suggestion(name, [...verbs.map((candidate) => candidate.name), 'help']);
+  throw usageError(`unknown verb "${shown(name)}"${match || '. See: slipway --help'}`);
+}
+
+function flagsAndPositionals(words: readonly string[], verb: Verb) {
+  const { flags, rest } = readFlags(words, { ...COMMON_SETTINGS, ...verb.settings });
+  const wanted = verb.positionals ?? [];
+  const missing = wanted.slice(rest.length).find(({ isRequired }) => isRequired);
+  if (missing !== undefined) {
+    throw usageError(
+      `slipway ${verb.name} needs ${missing.name}: ${missing.description}. Example: ${verb.examples[0]}`,
+    );
+  }
+  const extra = rest[wanted.length];
+  if (extra === undefined) return { flags, positionals: rest };
+  const isBoolean = extra === 'true' || extra === 'false';
+  const hint = isBoolean
+    ? '. Write a boolean with an equals sign: --name=false'
+    : `. See: slipway ${verb.name} --help`;
+  throw usageError(`unexpected argument "${shown(extra)}"${hint}`);
+}
+
+function readFlags(words: readonly string[], table: SettingTable) {
+  const flags = new Map<string, string>();
+  const rest: string[] = [];
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? '';
+    if (word === '--') return { flags, rest: [...rest, ...words.slice(at + 1)] };
+    const flag = asFlag(word);
+    if (flag === undefined) {
+      rest.push(word);
+      continue;
+    }
+    const known = knownFlag(flag, table);
+    const value = known.value ?? words[++at];
+    if (value === undefined) throw usageError(`--${known.name} needs a value: ${known.setting.description}`);
+    const before = known.setting.type === 'list' ? flags.get(known.name) : undefined;
+    flags.set(known.name, before === undefined ? value : `${before},${value}`);
+  }
+  return { flags, rest };
+}
+
+/** A lone dash and negative numbers are values, not flags. */
+function asFlag(word: string): Flag | undefined {
+  const match = /^--?([A-Za-z][^=]*)(?:=([\s\S]*))?$/.exec(word);
+  if (match?.[1] === undefined)
+    return word.startsWith('--') && word !== '--' ? { name: word.slice(2), value: undefined } : undefined;
+  return { name: match[1].replaceAll('_', '-'), value: match[2] };
+}
+
+const find = (name: string, table: SettingTable): Setting | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined;
+
+const takesValue = (setting: Setting | undefined): boolean => setting !== undefined && setting.type !== 'boolean';
+
+/** The setting a flag means; a boolean without a value is `true`, its `--no-` form `false`. */
+function knownFlag({ name, value }: Flag, table: SettingTable) {
+  const setting = find(name, table);
+  if (setting !== undefined)
+    return { name, setting, value: value ?? (setting.type === 'boolean' ? 'true' : undefined) };
+  const positive = name.replace(/^no-/, '');
+  const negated = name.startsWith('no-') ? find(positive, table) : undefined;
+  if (negated?.type === 'boolean' && value === undefined)
+    return { name: positive, setting: negated, value: 'false' };
+  throw usageError(`unknown option --${shown(name)}${suggestion(name, Object.keys(table), '--')}`);
+}

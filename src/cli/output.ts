@@ -1,0 +1,23 @@
+import type { Journey } from '../app/journey/journey.ts';
+import type { Output } from '../app/verb.ts';
+
+/** Where text goes; the process's own streams, or a test's. */
+export interface Streams {
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
+}
+
+export interface OutputOptions {
+  readonly format: 'text' | 'json';
+  readonly streams: Streams;
+  readonly show: (journey: Journey) => AsyncDisposable;
+}
+
+/** The result on stdout in the form that was asked for, everything else on stderr (experience X1). */
+export function createOutput({ format, streams, show }: OutputOptions): Output {
+  return {
+    result: (text, json) => streams.stdout(format === 'json' ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`),
+    hint: (text) => streams.stderr(`${text}\n`),
+    show,
+  };
+}

@@ -1,0 +1,48 @@
+import { parseDocument, stringify } from 'yaml';
+import { messageOf, userError } from '../base/errors.ts';
+
+// Our own recursive functions assume no more (reliability P9); the parser itself would end in a stack overflow.
+const MAX_DEPTH = 512;
+
+/** The value of one YAML 1.2 document. Duplicate keys, alias bombs and nesting beyond 512 levels are refused. */
+export function parseYaml(text: string): unknown {
+  const document = parseDocument(text);
+  const [problem] = document.errors;
+  // The parser recurses: what is far too deep ends as a stack overflow that it reports like any syntax error.
+  if (problem?.message.includes('call stack') === true) throw tooDeep();
+  if (problem !== undefined) throw notYaml(problem);
+  const value = valueOf(document);
+  if (isDeeperThan(value, MAX_DEPTH)) throw tooDeep();
+  return value;
+}
+
+function valueOf(document: ReturnType<typeof parseDocument>): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    throw notYaml(error);
+  }
+}
+
+const notYaml = (cause: unknown) =>
+  userError('InvalidYaml', `not valid YAML: ${messageOf(cause).split('\n')[0]?.replace(/:$/, '')}`, { cause });
+
+const tooDeep = () => userError('InvalidYaml', `nested deeper than ${MAX_DEPTH} levels`);
+
+/** Level by level instead of recursively: the answer must not depend on the stack. */
+function isDeeperThan(value: unknown, limit: number): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > limit) return true;
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
+  }
+  return false;
+}
+
+/**
+ * YAML that Go tools read back unchanged: they follow YAML 1.1, where an unquoted `yes`, `on` or `012` is not a string
+ * (style S49). Never emits anchors, so that what is written can be edited line by line.
+ */
+export function printYaml(value: unknown): string {
+  return stringify(value, { compat: 'yaml-1.1', aliasDuplicateObjects: false, lineWidth: 0, indentSeq: false });
+}
