@@ -20,11 +20,33 @@ function find(root) {
   var name = 'node-' + process.platform + '-' + process.arch;
   var folder = root;
   for (;;) {
-    var candidate = path.join(folder, 'node_modules', name, 'bin', 'node');
-    if (fs.existsSync(candidate)) return candidate;
+    var place = path.join(folder, 'node_modules', name);
+    if (isNew(versionAt(place))) return path.join(place, 'bin', 'node');
     var parent = path.dirname(folder);
     if (parent === folder) return undefined;
     folder = parent;
+  }
+}
+
+/**
+ * Takes our own Node away again where it does not run: built for glibc, it would stand in front of a good Node on a system
+ * with another C library in every npm script.
+ */
+function dropUnusable(root) {
+  var node = find(root);
+  if (node === undefined || childProcess.spawnSync(node, ['--version']).status === 0) return;
+  fs.rmSync(path.dirname(path.dirname(node)), { recursive: true, force: true });
+  fs.rmSync(path.join(root, 'node_modules', '.bin', 'node'), { force: true });
+}
+
+/** Some other package may need an older one under the same name, so the version is read, not assumed. */
+function versionAt(place) {
+  try {
+    if (!fs.existsSync(path.join(place, 'bin', 'node'))) return '0';
+    return JSON.parse(fs.readFileSync(path.join(place, 'package.json'), 'utf8')).version || '0';
+  } catch (error) {
+    if (error instanceof SyntaxError || error.code === 'ENOENT') return '0';
+    throw error;
   }
 }
 
@@ -54,7 +76,7 @@ function replaceProcess(node, args, env) {
   var child = childProcess.spawn(node, args, { stdio: 'inherit', env: env || process.env });
   ['SIGINT', 'SIGTERM', 'SIGHUP'].forEach(function (signal) {
     process.on(signal, function () {
-      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+      if (signal !== 'SIGINT' || !hasTerminal()) child.kill(signal);
     });
   });
   child.on('error', function (error) {
@@ -65,7 +87,13 @@ function replaceProcess(node, args, env) {
   });
 }
 
+/** Any of the three streams may be redirected without leaving the terminal's process group. */
+function hasTerminal() {
+  return Boolean(process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY);
+}
+
 module.exports = {
+  dropUnusable: dropUnusable,
   find: find,
   isNew: isNew,
   isPublishedHere: isPublishedHere,

@@ -1,5 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import type { LockHolder } from '../src/app/file-lock.ts';
+import { ensureFolder } from '../src/app/folder.ts';
 import type { BuildContext } from './build-context.ts';
 import { cachedFile } from './cache.ts';
 import { installDebianPackages } from './debian-install.ts';
@@ -28,8 +30,8 @@ export async function buildMissing(
     try {
       await work();
     } catch (error) {
-      if (!(error instanceof EnvironmentProblem)) throw error;
-      if (!problems.some(({ message }) => message === error.message)) problems.push(error);
+      const problem = environmentProblem(error, context);
+      if (!problems.some(({ message }) => message === problem.message)) problems.push(problem);
     }
   };
   const debianPackages: string[] = [];
@@ -87,11 +89,12 @@ async function ensureGo(program: GoProgram, context: BuildContext): Promise<void
 }
 
 async function locked(target: string, context: BuildContext, work: () => Promise<void>): Promise<void> {
-  makeDirectory(dirname(target));
-  const onWait = (holder: number): void =>
-    context.progress.line(`${basename(target)}: waiting for process ${holder}, which is building it`);
-  using _ = await acquireLock(`${target}.lock`, { signal: context.signal, onWait });
-  // Only ours can be there: the lock is held, so a draft is what a killed build left behind.
+  ensureFolder(dirname(target));
+  const lockFile = `${target}.lock`;
+  const onWait = (holder: LockHolder): void =>
+    context.progress.line(`${basename(target)}: ${waitingText(holder, lockFile)}`);
+  using _ = await acquireLock(lockFile, { signal: context.signal, onWait });
+  // Nobody else builds while the lock is held, so a draft is what a killed build left behind.
   rmSync(`${target}.draft`, { force: true, recursive: true });
   try {
     await work();
@@ -100,16 +103,21 @@ async function locked(target: string, context: BuildContext, work: () => Promise
   }
 }
 
-function makeDirectory(path: string): void {
-  try {
-    mkdirSync(path, { recursive: true });
-  } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
-    throw new EnvironmentProblem(
-      `Cannot create ${path} (${cause}). Set SLIPWAY_ORACLES_DIR to a writable directory.`,
-      error,
-    );
-  }
+const waitingText = ({ process: { pid }, liveness }: LockHolder, lockFile: string): string =>
+  liveness === 'alive'
+    ? `waiting for process ${pid}, which is building it`
+    : `waiting for process ${pid} of another container; if that is gone, remove ${lockFile}`;
+
+/** A file or folder that cannot be written is the machine's problem; everything else that is thrown is ours. */
+function environmentProblem(error: unknown, { cacheDirectory }: BuildContext): EnvironmentProblem {
+  if (error instanceof EnvironmentProblem) return error;
+  const isFileError =
+    error instanceof Error && 'path' in error && 'syscall' in error && !String(error.syscall).startsWith('spawn');
+  if (!isFileError) throw error;
+  return new EnvironmentProblem(
+    `Cannot write to ${cacheDirectory} (${error.message}). Set SLIPWAY_ORACLES_DIR to a directory that can be written.`,
+    error,
+  );
 }
 
 const stampFile = (target: string): string => `${target}.json`;

@@ -92,12 +92,6 @@ export const ORACLES: readonly Oracle[] = [
   kubernetesProgram('kube-scheduler', ['--version']),
   kubernetesProgram('kubectl', ['version', '--client']),
   { name: 'tmux', source: { kind: 'debian', package: 'tmux' }, versionArguments: ['-V'], supported: {} },
-  {
-    name: 'strace',
-    source: { kind: 'debian', package: 'strace' },
-    versionArguments: ['--version'],
-    supported: {},
-  },
   oldNode(20, '20.20.2'),
   oldNode(16, '16.20.2'),
 ];

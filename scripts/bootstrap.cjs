@@ -5,6 +5,7 @@ var path = require('path');
 var ownNode = require('../bin/own-node.cjs');
 
 var OLDEST_MAJOR = 20;
+var BROKEN_PACKAGE = ['ERR_MODULE_NOT_FOUND', 'ERR_INVALID_PACKAGE_CONFIG', 'ERR_PACKAGE_PATH_NOT_EXPORTED'];
 var root = path.join(__dirname, '..');
 
 function run(argv) {
@@ -52,14 +53,16 @@ function start(argv, report) {
     require('../bin/start.cjs')(entry, args).catch(crash);
     return;
   }
-  var node = ownNode.find(root);
+  // A second hand-over would go on for ever: whatever was found is not the Node it claims to be.
+  var node = report.pid === process.pid ? ownNode.find(root) : undefined;
   if (node === undefined) ownNode.refuse(ownNode.tooOld(process.versions.node));
   else ownNode.replaceProcess(node, [__filename, argv[0]].concat(args));
 }
 
-/** A bug of ours, or a package broken in a way the stamp cannot see. */
+/** A package broken in a way the stamp cannot see, or a bug of ours. */
 function crash(error) {
-  if (error.code === 'ERR_MODULE_NOT_FOUND') {
+  var isBroken = error instanceof SyntaxError || BROKEN_PACKAGE.indexOf(error.code) >= 0;
+  if (isBroken) {
     ownNode.refuse(
       error.message + '. If node_modules was changed by hand, remove it and run the same command again',
     );

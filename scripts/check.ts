@@ -11,14 +11,14 @@ const FOLDERS = ['src', 'test', 'scripts', 'oracles', 'bench', 'examples', 'bin'
 const words = process.argv.slice(2);
 const write = words.includes('--write') ? ['--write'] : [];
 
-/** Name → program in node_modules/.bin and its arguments. */
+/** Name → program (its path, or its name in node_modules/.bin) and its arguments. */
 const CHECKS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   types: ['tsc', '--noEmit'],
   // Paths are always given: without them oxlint walks into node_modules.
   lint: ['oxlint', '--type-aware', '--deny-warnings', ...FOLDERS],
   format: ['biome', 'check', '--linter-enabled=false', '--error-on-warnings', ...write, '.'],
   'dead-code': ['knip', '--no-progress'],
-  architecture: ['node', '--test', '--test-reporter=dot', 'test/architecture.test.ts'],
+  architecture: [process.execPath, '--test', '--test-reporter=dot', 'test/architecture.test.ts'],
 };
 
 const asked = words.filter((word) => !word.startsWith('-'));
@@ -38,7 +38,8 @@ if (failed.length > 0) process.exitCode = 1;
 async function passes(name: string): Promise<boolean> {
   const [program, ...args] = CHECKS[name] ?? ['false'];
   const begun = performance.now();
-  const result = await run(`node_modules/.bin/${program}`, args, { maxBuffer: 64 * 1024 * 1024 }).then(
+  const file = program === process.execPath ? program : `node_modules/.bin/${program}`;
+  const result = await run(file, args, { maxBuffer: 64 * 1024 * 1024 }).then(
     () => undefined,
     (error: unknown) => error,
   );

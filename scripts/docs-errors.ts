@@ -5,7 +5,7 @@ import { codeSpan } from './docs-markdown.ts';
 export function errorsPage(failures: Readonly<Record<string, FailureEntry>>): string {
   return [
     '# Error codes',
-    'A message of Slipway that ends a command carries a code. `slipway explain CODE` prints the same text as this page. ' +
+    'A message of Slipway that ends a command with exit code 1 or 3 carries a code. `slipway explain CODE` prints the same text as this page. ' +
       'Codes are never reused for something else.',
     ...Object.entries(failures).flatMap(([code, { title, cause, detect, fix, example }]) => [
       `## ${code}: ${title}`,

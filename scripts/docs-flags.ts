@@ -99,7 +99,7 @@ const withCode = (text: string): string =>
   text.replace(/--[a-z][a-z-]*/g, '`$&`').replace(/\bvariable ([A-Z_]+)/g, 'variable `$1`');
 
 function defaultOf(setting: Setting): string {
-  if (setting.isSecret === true || setting.default === undefined) return '–';
+  if (setting.default === undefined) return '–';
   if (setting.type === 'list') return setting.default.length === 0 ? '–' : `\`${setting.default.join(',')}\``;
   return `\`${setting.type === 'duration' ? goDuration(setting.default) : setting.default}\``;
 }

@@ -1,5 +1,5 @@
 // Builds the image: pack the package, install the tarball into a folder, and let podman or buildah copy it.
-//   image.ts [--base REF] [--tag REF] [--out DIR]   without --out the folder is temporary
+//   image.ts [--base REF] [--tag REF]
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -30,16 +30,34 @@ const CAUSES = [
       `something else changes ${root}/node_modules at the same time. End it and run the same command again`,
   ],
   [
+    /package-lock\.json|Unexpected token|JSON/,
+    () =>
+      'package-lock.json cannot be read (an unfinished merge?). Restore it with `git checkout package-lock.json`',
+  ],
+  [
+    /ENOTCACHED/,
+    () =>
+      'npm is told to work offline, and its cache lacks a package. Install once with the network, or fill the cache',
+  ],
+  [
     /ENOENT: cannot run npm/,
     () => 'npm is not on the PATH. Install Node with npm, then run the same command again',
   ],
 ];
 
 function cause(output, root) {
-  const found = CAUSES.find(([pattern]) => pattern.test(output));
-  const sentence = found === undefined ? 'npm gave no reason known to us; its last lines follow' : found[1](root);
-  return `the dependencies could not be installed: ${sentence}. Nothing half-done is used: the next run starts afresh`;
+  return sentence(reasonIn(output, root) ?? 'npm gave no reason known to us; its last lines follow');
 }
+
+/** The same for an error of our own: what it says is the best we know. */
+function causeOfError(error, root) {
+  return sentence(reasonIn(error.message, root) ?? error.message);
+}
+
+const reasonIn = (text, root) => CAUSES.find(([pattern]) => pattern.test(text))?.[1](root);
+
+const sentence = (reason) =>
+  `the dependencies could not be installed: ${reason}. Nothing half-done is left: the next run starts afresh`;
 
 function lastLines(output, count) {
   const lines = output.trimEnd().split('\n');
@@ -49,4 +67,4 @@ function lastLines(output, count) {
     .join('\n');
 }
 
-module.exports = { cause, lastLines };
+module.exports = { cause, causeOfError, lastLines };

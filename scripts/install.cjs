@@ -6,11 +6,15 @@ const { createHash } = require('node:crypto');
 const fs = require('node:fs');
 const path = require('node:path');
 const ownNode = require('../bin/own-node.cjs');
-const { cause, lastLines } = require('./install-failure.cjs');
+const { cause, causeOfError, lastLines } = require('./install-failure.cjs');
 const { acquireLock } = require('./install-lock.cjs');
 
 // Measured: 363 MB in node_modules for all packages of one platform; npm's own cache comes on top.
 const NEEDED_MEGABYTES = 450;
+const EXIT_INTERRUPTED = 130;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+// npm finishes what it unpacks before it listens; people who press Ctrl-C do not wait that long.
+const NPM_GRACE_MS = 500;
 const TICK_MS = 500;
 const PLAIN_EVERY_MS = 15_000;
 
@@ -18,15 +22,23 @@ const PLAIN_EVERY_MS = 15_000;
 async function ensureInstalled(root) {
   // Whoever read our messages may go away in the middle; the install goes on.
   process.stderr.on('error', () => undefined);
-  const wanted = wantedTree(root);
   const report = { pid: process.pid, root, hostNode: hostNode(), installed: null };
-  if (isFresh(root, wanted)) return report;
-  const blocked = whyNot(root);
-  if (blocked !== undefined) return ownNode.refuse(blocked);
+  try {
+    const wanted = wantedTree(root);
+    if (isFresh(root, wanted)) return report;
+    const blocked = whyNot(root);
+    return blocked === undefined ? await installOnce(root, wanted, report) : ownNode.refuse(blocked);
+  } catch (error) {
+    // Files we cannot read or write: a full disk, rights, something strange in our place.
+    if (error.syscall === undefined && !(error instanceof SyntaxError)) throw error;
+    return ownNode.refuse(causeOfError(error, root));
+  }
+}
+
+async function installOnce(root, wanted, report) {
   const lock = await acquireLock(path.join(root, '.slipway', 'install.lock'), say);
   try {
-    if (isFresh(root, wanted)) return report;
-    return await install(root, wanted, { report, lock });
+    return isFresh(root, wanted) ? report : await install(root, wanted, { report, lock });
   } finally {
     lock.release();
   }
@@ -36,18 +48,36 @@ async function install(root, wanted, { report, lock }) {
   const started = Date.now();
   const log = path.join(root, '.slipway', 'install.log');
   const progress = showProgress(root, wanted, started);
-  const code = await runNpm(root, log, lock);
-  const ms = Date.now() - started;
-  const output = fs.readFileSync(log, 'utf8');
-  // npm calls a file that it could not unpack a warning, and may end well without it.
-  if (code !== 0 || output.includes('TAR_ENTRY_ERROR')) {
-    progress.end(`✖ dependencies  npm ci failed after ${seconds(ms)}`);
-    return ownNode.refuse(`${cause(output, root)}\n\n${lastLines(output, 20)}\n\n(whole log: ${log})`);
+  fs.rmSync(stampFile(root), { force: true, recursive: true });
+  try {
+    const { code, signal } = await runNpm(root, log, lock);
+    const output = fs.readFileSync(log, 'utf8');
+    const time = seconds(Date.now() - started);
+    if (signal !== undefined) return interrupted(signal, progress);
+    // npm calls a file that it could not unpack a warning, and may end well without it.
+    if (code !== 0 || output.includes('TAR_ENTRY_ERROR')) {
+      progress.end(`✖ dependencies  npm ci failed after ${time}`);
+      return ownNode.refuse(`${cause(output, root)}\n\n${lastLines(output, 20)}\n\n(whole log: ${log})`);
+    }
+    ownNode.dropUnusable(root);
+    fs.writeFileSync(stampFile(root), JSON.stringify({ digest: wanted.digest }));
+    const packages = countInstalled(root, wanted);
+    progress.end(`✔ dependencies  ${packages} packages  ${time}`);
+    return { ...report, installed: { packages, ms: Date.now() - started } };
+  } finally {
+    progress.stop();
+    if (!fs.existsSync(stampFile(root))) removeTree(root);
   }
-  fs.writeFileSync(stampFile(root), JSON.stringify({ digest: wanted.digest }));
-  const packages = countInstalled(root, wanted);
-  progress.end(`✔ dependencies  ${packages} packages  ${seconds(ms)}`);
-  return { ...report, installed: { packages, ms } };
+}
+
+/** What is half there takes the room that the next try needs, and its Node could be a torn file in front of a good one. */
+function removeTree(root) {
+  fs.rmSync(path.join(root, 'node_modules'), { recursive: true, force: true });
+}
+
+function interrupted(signal, progress) {
+  progress.end(`– dependencies  interrupted (${signal}); the next run starts afresh`);
+  process.exitCode = EXIT_INTERRUPTED;
 }
 
 /** `npm ci` exactly as locked: no scripts, and no part left out because of how the user's npm is configured. */
@@ -60,18 +90,23 @@ function runNpm(root, log, lock) {
   return new Promise((resolve) => {
     const child = spawn(program, [...first, ...flags], { cwd: root, stdio: ['ignore', output, output] });
     if (child.pid !== undefined) lock.share(child.pid);
-    const stop = () => child.kill('SIGTERM');
-    process.once('SIGINT', stop).once('SIGTERM', stop);
+    let asked;
+    const stop = (signal) => {
+      asked = signal;
+      child.kill('SIGTERM');
+      setTimeout(() => child.kill('SIGKILL'), NPM_GRACE_MS).unref();
+    };
+    for (const signal of SIGNALS) process.on(signal, stop);
     const end = (code) => {
-      process.off('SIGINT', stop).off('SIGTERM', stop);
+      for (const signal of SIGNALS) process.off(signal, stop);
       fs.closeSync(output);
-      resolve(code);
+      resolve({ code, signal: asked });
     };
     child.on('error', (error) => {
       fs.writeSync(output, `${error.code}: cannot run ${program}: ${error.message}\n`);
       end(1);
     });
-    child.on('exit', (code, signal) => end(signal === null ? code : 1));
+    child.on('exit', (code) => end(code ?? 1));
   });
 }
 
@@ -90,7 +125,8 @@ const fits = (allowed, mine) => allowed === undefined || allowed.includes(mine);
 function isFresh(root, { digest, packages }) {
   try {
     if (JSON.parse(fs.readFileSync(stampFile(root), 'utf8')).digest !== digest) return false;
-    if (ownNode.isPublishedHere()) fs.accessSync(ownNode.find(root) ?? '', fs.constants.X_OK);
+    // An optional package may be missing for good reasons; without it an old host could not run us.
+    if (!ownNode.isNew(process.versions.node)) fs.accessSync(ownNode.find(root) ?? '', fs.constants.X_OK);
   } catch {
     return false;
   }
@@ -112,7 +148,10 @@ function whyNot(root) {
     fs.accessSync(root, fs.constants.W_OK);
     fs.accessSync(path.join(root, '.slipway'), fs.constants.W_OK);
   } catch (error) {
-    return `cannot install into ${root}: ${error.code} (no write permission). Give yourself the folder (chown) or clone elsewhere`;
+    if (error.code === 'EACCES' || error.code === 'EROFS') {
+      return `cannot install into ${root}: ${error.code} (no write permission). Give yourself the folder (chown) or clone elsewhere`;
+    }
+    return `cannot install into ${root}: ${error.message}. Remove what is in the way and run the same command again`;
   }
   const { bavail, bsize } = fs.statfsSync(root);
   const free = Math.floor((bavail * bsize) / 1e6);
@@ -133,6 +172,7 @@ function showProgress(root, wanted, started) {
   const draw = () => (isTerminal ? process.stderr.write(`\r\x1b[K  ${line()}`) : say(line()));
   const timer = setInterval(draw, isTerminal ? TICK_MS : PLAIN_EVERY_MS);
   return {
+    stop: () => clearInterval(timer),
     end(text) {
       clearInterval(timer);
       process.stderr.write(isTerminal ? `\r\x1b[K  ${text}\n` : '');

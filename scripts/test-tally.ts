@@ -3,7 +3,7 @@ interface TestEvent {
   readonly name: string;
   readonly skip?: string | boolean;
   readonly nesting: number;
-  readonly details: { readonly type?: string };
+  readonly details: { readonly type?: string; readonly error?: object };
 }
 
 /** Counts leaves: a `describe` is a heading, unless it was skipped as a whole. */
@@ -20,8 +20,11 @@ export class Tally {
     else if (event.details.type !== 'suite') this.passes++;
   }
 
-  failed(event: TestEvent): void {
-    if (event.details.type !== 'suite') this.failures++;
+  /** A heading whose tests failed is counted by its tests; one that failed itself (a hook, its own body) is not. */
+  failed({ details }: TestEvent): void {
+    const { error } = details;
+    const isAboutTests = error !== undefined && 'failureType' in error && error.failureType === 'subtestsFailed';
+    if (details.type !== 'suite' || !isAboutTests) this.failures++;
   }
 
   /** An outermost `describe` of a file that needs oracles ended. */

@@ -20,6 +20,8 @@ type Suite = keyof typeof SUITES;
 const TEST_TIMEOUT_MS = 240_000;
 const COVERAGE = { lines: 90, branches: 85 };
 
+const FLAGS = ['--update', '--coverage', '--only'];
+
 const words = process.argv.slice(2);
 const isCoverage = words.includes('--coverage');
 const only = words.includes('--only') ? words[words.indexOf('--only') + 1] : undefined;
@@ -27,9 +29,21 @@ const named = words.filter((word): word is Suite => Object.hasOwn(SUITES, word))
 const suites: readonly Suite[] = named.length > 0 ? named : ['unit', 'process'];
 if (words.includes('--update')) process.env['SLIPWAY_UPDATE_GOLDEN'] = '1';
 
+const unknown = words.find((word, at) => !isKnown(word, at));
+if (unknown !== undefined) {
+  process.stderr.write(
+    `unknown word "${unknown}"; suites: ${Object.keys(SUITES).join(', ')}; flags: ${FLAGS.join(', ')}\n`,
+  );
+  process.exit(2);
+}
+
 const tally = new Tally();
 for (const suite of suites) await runSuite(suite);
 report();
+
+function isKnown(word: string, at: number): boolean {
+  return Object.hasOwn(SUITES, word) || FLAGS.includes(word) || words[at - 1] === '--only';
+}
 
 async function runSuite(suite: Suite): Promise<void> {
   const { files, isolation } = SUITES[suite];
@@ -69,7 +83,9 @@ function coverageOptions() {
 function report(): void {
   for (const line of tally.skipReasons()) process.stdout.write(`${styleText('yellow', 'skipped')} ${line}\n`);
   process.stdout.write(`${oracleLine()}\n${closingLine(tally)}\n`);
-  if (tally.failures > 0) process.exitCode = 1;
+  // A filter that matches nothing must not look like success.
+  const isEmpty = only !== undefined && tally.passes + tally.failures + tally.skips === 0;
+  if (tally.failures > 0 || isEmpty) process.exitCode = 1;
 }
 
 /** How many suites were compared with a program nobody here wrote (specs/oracles.md F6). */

@@ -22,7 +22,7 @@ function slipway(
     execFile(
       process.execPath,
       [LAUNCHER, ...args],
-      { cwd, env: { ...process.env, ...env } },
+      { cwd, env: { ...process.env, LANG: 'C.UTF-8', LC_ALL: '', ...env } },
       (error, stdout, stderr) => {
         done({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });
       },
@@ -89,10 +89,35 @@ describe('slipway', () => {
     assert.match(stdout, /image +registry\.example\/mirror\/slipway:7/);
   });
 
+  it('experience/X6: keeps to ASCII where the locale does, in every verb and in messages', async () => {
+    const runs = [['--help'], ['doctor'], ['explain', 'SW1101'], ['up', '--once', '--data', '/proc/nope']];
+    for (const args of runs) {
+      const { stdout, stderr } = await slipway(args, { LANG: 'C' });
+      assert.match(`${stdout}${stderr}`, /^[\x20-\x7e\n]+$/);
+    }
+  });
+
+  it('style/S26: takes --debug from every place a setting may come from', async () => {
+    const broken = ['version', '--config', 'nowhere.yaml'];
+    const isTraced = async (args: readonly string[], env: Record<string, string> = {}) =>
+      /\n {4}at /.test((await slipway(args, env)).stderr);
+    assert.equal(await isTraced(broken), false);
+    assert.equal(await isTraced([...broken, '--debug']), true);
+    assert.equal(await isTraced(['up', '--data', '/proc/nope', '--debug=true']), true);
+    assert.equal(await isTraced(['up', '--data', '/proc/nope'], { SLIPWAY_DEBUG: 'true' }), true);
+    assert.equal(await isTraced(['up', '--data', '/proc/nope', '--no-debug'], { SLIPWAY_DEBUG: '1' }), false);
+  });
+
+  it('reliability/D0: never obeys what it prints', async () => {
+    const { code, stderr } = await slipway(['version', '--config', 'nope\x1b[31m']);
+    assert.equal(code, 2);
+    assert.ok(!stderr.includes('\x1b'));
+  });
+
   it('explains a code', async () => {
     const { code, stdout } = await slipway(['explain', 'sw1101']);
     assert.equal(code, 0);
-    assert.match(stdout, /^SW1101 {2}A port is in use\n\ncause .*\ndetected .*\nfix .*\nexample /);
+    assert.match(stdout, /^SW1101 {2}A port cannot be used\n\ncause .*\ndetected .*\nfix .*\nexample /);
   });
 
   it('checks the machine and names what is lost without the optional programs', async () => {

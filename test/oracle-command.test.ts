@@ -4,15 +4,15 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { parseRequest } from '../oracles/arguments.ts';
 import { buildMissing, type Wanted } from '../oracles/build.ts';
 import { Progress } from '../oracles/progress.ts';
-import { ORACLES } from '../oracles/registry.ts';
-import { writeFakePrograms } from './support/fake-programs.ts';
-import { type Outcome, outcomeOf, scratchDirectory } from './support/scratch.ts';
+import { ORACLES, type Oracle } from '../oracles/registry.ts';
+import { NODE_SCRIPT, writeFakePrograms } from './support/fake-programs.ts';
+import { type Outcome, outcomeOf, scratchDirectory, until } from './support/scratch.ts';
 
-const MAIN = new URL('../oracles/main.ts', import.meta.url).pathname;
+const MAIN = fileURLToPath(new URL('../oracles/main.ts', import.meta.url));
 /** Not part of the kubebuilder bundle, so a developer's /usr/local/kubebuilder/bin cannot get in the way. */
 const NAME = 'kube-controller-manager';
 
@@ -27,7 +27,7 @@ const fakeGo = (goVersion: string, extra = '') => ({
     ${extra}
     const target = words[words.indexOf('-o') + 1];
     setTimeout(() => {
-      writeFileSync(target, '#!' + process.execPath + '\\nconsole.log("Kubernetes v1.36.3")');
+      writeFileSync(target, ${JSON.stringify(`${NODE_SCRIPT}console.log("Kubernetes v1.36.3")`)});
       chmodSync(target, 0o755);
     }, 200);`,
 });
@@ -111,11 +111,30 @@ describe('npm run oracles', () => {
     writeFakePrograms(join(directory.path, 'bin'), fakeGo('go1.26.8', hanging));
     const child = spawn(process.execPath, [MAIN, NAME], { env: environment(directory.path), stdio: 'ignore' });
     const ended = once(child, 'exit');
-    while (builds(directory.path).length === 0) await sleep(20);
+    await until(() => builds(directory.path).length > 0, 'the compiler was started');
     child.kill('SIGTERM');
     assert.deepEqual(await ended, [130, null]);
     assert.deepEqual(cachedFiles(directory.path), []);
   });
+
+  const unwritable = [
+    // Exists, and nobody can make a file in it, not even root.
+    { place: 'a folder without write permission', directory: '/proc', name: 'node-16' },
+    { place: 'a file', directory: '/dev/null', name: NAME },
+  ];
+  for (const { place, directory: cache, name } of unwritable) {
+    it(`says in one sentence that the cache is ${place}, and exits 3`, async () => {
+      await using directory = await scratchDirectory();
+      writeFakePrograms(join(directory.path, 'bin'), fakeGo('go1.26.8'));
+      const variables = { ...environment(directory.path), SLIPWAY_ORACLES_DIR: cache };
+      const { code, stderr } = await outcomeOf(process.execPath, [MAIN, name], variables);
+      assert.equal(code, 3, stderr);
+      assert.match(
+        stderr,
+        /^\nCannot write to \S+ \(.*\)\. Set SLIPWAY_ORACLES_DIR to a directory that can be written\.\n$/,
+      );
+    });
+  }
 
   it('without Go, says once what is missing and what to do, and exits 3', async () => {
     await using directory = await scratchDirectory();
@@ -175,11 +194,14 @@ function installContext(directory: string, isRoot: boolean) {
   return { context, lines };
 }
 
-const missing = (...names: readonly string[]): Wanted[] =>
-  ORACLES.filter(({ name }) => names.includes(name)).map((oracle) => ({
-    oracle,
-    finding: { state: 'missing', lookedIn: [] },
-  }));
+const wanted = (oracle: Oracle): Wanted => ({ oracle, finding: { state: 'missing', lookedIn: [] } });
+
+const missing = (name: string): Wanted[] => ORACLES.filter((oracle) => oracle.name === name).map(wanted);
+
+const missingFromDebian = (...names: readonly string[]): Wanted[] =>
+  names.map((name) =>
+    wanted({ name, source: { kind: 'debian', package: name }, versionArguments: [], supported: {} }),
+  );
 
 /** Notes its arguments like the fake Go, then does `extra`. */
 const fakeInstaller = (name: string, extra = '') => ({
@@ -196,7 +218,7 @@ describe('oracles from Debian', () => {
     await using directory = await scratchDirectory();
     writeFakePrograms(join(directory.path, 'bin'), fakeInstaller('apt-get'));
     const { context } = installContext(directory.path, true);
-    assert.deepEqual(await buildMissing(missing('tmux', 'strace'), context), []);
+    assert.deepEqual(await buildMissing(missingFromDebian('tmux', 'strace'), context), []);
     assert.deepEqual(builds(directory.path), ['install --yes --no-install-recommends tmux strace']);
   });
 
@@ -208,7 +230,7 @@ describe('oracles from Debian', () => {
       else if (!existsSync(marker)) process.exit(100);`;
     writeFakePrograms(join(directory.path, 'bin'), fakeInstaller('apt-get', untilUpdated));
     const { context } = installContext(directory.path, true);
-    assert.deepEqual(await buildMissing(missing('tmux'), context), []);
+    assert.deepEqual(await buildMissing(missingFromDebian('tmux'), context), []);
     assert.deepEqual(
       builds(directory.path).map((line) => line.split(' ')[0]),
       ['install', 'update', 'install'],
@@ -218,7 +240,7 @@ describe('oracles from Debian', () => {
   it('oracles/L2: are named in one command for everybody else', async () => {
     await using directory = await scratchDirectory();
     const { context } = installContext(directory.path, false);
-    const problems = await buildMissing(missing('tmux', 'strace'), context);
+    const problems = await buildMissing(missingFromDebian('tmux', 'strace'), context);
     assert.deepEqual(
       problems.map(({ message }) => message),
       ['Missing from Debian: tmux strace. Run: sudo apt-get install tmux strace'],

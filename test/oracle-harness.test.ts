@@ -1,16 +1,29 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { ExitGuard } from '../oracles/run/exit-guard.ts';
+import { ownershipFlaw } from '../oracles/run/instance-directory.ts';
 import { freePort } from '../oracles/run/port.ts';
-import { livenessOf, type ProcessIdentity, processIdentity } from '../oracles/run/process-identity.ts';
+import { startProcess } from '../oracles/run/process.ts';
+import { livenessOf, type ProcessIdentity, processIdentity } from '../src/app/process-identity.ts';
+import { CertificateAuthority } from '../src/pki/certificate-authority.ts';
 import { type FakeProgram, fakeEtcd, fakeKubeApiserver, writeFakePrograms } from './support/fake-programs.ts';
-import { startKubernetes } from './support/kubernetes.ts';
-import { outcomeOf, scratchDirectory, writeScript } from './support/scratch.ts';
+import { instancesDirectory, startKubernetes } from './support/kubernetes.ts';
+import { outcomeOf, scratchDirectory, until, writeScript } from './support/scratch.ts';
 
 const KUBERNETES = new URL('./support/kubernetes.ts', import.meta.url).href;
 const NEEDS_ORACLE = new URL('./support/needs-oracle.ts', import.meta.url).href;
@@ -26,10 +39,6 @@ const variables = (assets: string) => ({
   KUBEBUILDER_ASSETS: assets,
   KUBEBUILDER_CONTROLPLANE_START_TIMEOUT: '20s',
 });
-
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await sleep(20);
-}
 
 const instances = (directory: string): string[] =>
   existsSync(join(directory, 'instances')) ? readdirSync(join(directory, 'instances')) : [];
@@ -54,7 +63,10 @@ describe('starting a control plane', () => {
       assert.equal(programs.length, 2);
       assert.match(readFileSync(cluster.admin, 'utf8'), /"client-certificate-data"/);
     }
-    assert.deepEqual(programs.map(livenessOf), ['gone', 'gone']);
+    assert.deepEqual(
+      programs.map((program) => livenessOf(program)),
+      ['gone', 'gone'],
+    );
     assert.deepEqual(instances(directory.path), []);
   });
 
@@ -77,9 +89,66 @@ describe('starting a control plane', () => {
     let picked = 0;
     const pickPort = async (): Promise<number> => ++picked + 20_000;
     const body = `console.error('listen tcp 127.0.0.1: bind: address already in use'); process.exit(1);`;
-    const options = fakeControlPlane(directory.path, fakeEtcd({ body }), fakeKubeApiserver());
+    const options = fakeControlPlane(directory.path, fakeEtcd(), fakeKubeApiserver({ body }));
     await assert.rejects(startKubernetes({ ...options, pickPort }), /address already in use/);
     assert.equal(picked, 5);
+  });
+
+  it('oracles/A1: is not taken in by another program that answers on a port', async () => {
+    await using directory = await scratchDirectory();
+    const now = new Date();
+    const validity = { now, validityMs: 3_600_000 };
+    const authority = await CertificateAuthority.create({ commonName: 'slipway-oracles', ...validity });
+    const names = { commonName: 'kube-apiserver', dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'] };
+    const { certificatePem, keys } = await authority.issue({ kind: 'serving', ...names, ...validity });
+    const tls = { cert: certificatePem, key: keys.privateKeyPem };
+    await using foreign = createHttpsServer(tls, (_, response) => void response.end('ok')).listen(0, '127.0.0.1');
+    await once(foreign, 'listening');
+    let asked = 0;
+    foreign.on('connection', () => void asked++);
+    const { port } = foreign.address() as AddressInfo;
+    const idle = fakeKubeApiserver({ body: 'setInterval(() => {}, 1000);' });
+    const options = fakeControlPlane(directory.path, fakeEtcd(), idle);
+    const hurried = { ...options.variables, KUBEBUILDER_CONTROLPLANE_START_TIMEOUT: '2s' };
+    const started = startKubernetes({ ...options, variables: hurried, pickPort: async () => port });
+    await assert.rejects(started, /kube-apiserver is not ready after 2000 ms/);
+    assert.ok(asked > 0, 'the other program was asked');
+  });
+
+  it('oracles/E2: gives etcd no port for clients: only its own socket answers for it', async () => {
+    await using directory = await scratchDirectory();
+    const body = `
+      console.error(flag('--listen-client-urls') + ' in ' + process.cwd());
+      const server = require('node:http').createServer((_, response) => response.end('{"health":"true"}'));
+      server.listen(0, '127.0.0.1');`;
+    const options = fakeControlPlane(directory.path, fakeEtcd({ body }), fakeKubeApiserver());
+    const hurried = { ...options.variables, KUBEBUILDER_CONTROLPLANE_START_TIMEOUT: '1s' };
+    const started = startKubernetes({ ...options, variables: hurried });
+    await assert.rejects(started, /etcd is not ready after 1000 ms; .*\nunix:\/\/etcd\.sock in .*\/run-\w+$/);
+  });
+
+  it('oracles/E2: says so when the path is too long for a socket', async () => {
+    await using directory = await scratchDirectory();
+    const options = fakeControlPlane(directory.path, fakeEtcd(), fakeKubeApiserver());
+    const baseDirectory = join(directory.path, 'long'.repeat(20));
+    const message = /etcd\.sock is longer than the 103 bytes a socket may have; set TMPDIR to a shorter path$/;
+    await assert.rejects(startKubernetes({ ...options, baseDirectory }), message);
+  });
+
+  it('is not ready when the program has ended, whoever answers', async () => {
+    await using directory = await scratchDirectory();
+    writeFakePrograms(directory.path, fakeEtcd({ body: 'setInterval(() => {}, 1000);' }));
+    using guard = new ExitGuard(directory.path);
+    const isReady = async (): Promise<boolean> => {
+      const program: ProcessIdentity = JSON.parse(readFileSync(join(directory.path, 'etcd.pid'), 'utf8'));
+      process.kill(program.pid, 'SIGKILL');
+      // Without giving way, so that its end is not heard of before the answer.
+      while (livenessOf(program) !== 'gone');
+      return true;
+    };
+    const program = { name: 'etcd', file: join(directory.path, 'etcd'), arguments: [], directory: directory.path };
+    const options = { guard, startTimeoutMs: 10_000, stopTimeoutMs: 1000 };
+    await assert.rejects(startProcess({ ...program, isReady }, options), /etcd was ended by SIGKILL/);
   });
 
   it('oracles/P4: fails at once with the last log lines when kube-apiserver is killed during start', async () => {
@@ -125,7 +194,10 @@ describe('starting a control plane', () => {
     const programs = recordedPrograms(directory.path);
     await cluster.stop();
     await cluster.stop();
-    assert.deepEqual(programs.map(livenessOf), ['gone', 'gone']);
+    assert.deepEqual(
+      programs.map((program) => livenessOf(program)),
+      ['gone', 'gone'],
+    );
   });
 
   it('oracles/B1: refuses --unsafe-no-fsync in a bench', async () => {
@@ -195,14 +267,14 @@ describe('a runner that does not stop its control plane', () => {
       else runner.stdin?.end('go on');
       assert.deepEqual(await ended, row.want);
       assert.deepEqual(instances(directory.path), []);
-      await until(() => programs.every((program) => livenessOf(program) === 'gone'));
+      await until(() => programs.every((program) => livenessOf(program) === 'gone'), 'the programs have ended');
     });
   }
 
   it('oracles/P6: after kill -9 the next start ends what is left over, and nothing else', async () => {
     await using directory = await scratchDirectory();
     const options = fakeControlPlane(directory.path, fakeEtcd(), fakeKubeApiserver());
-    const unrelatedFlag = `--listen-client-urls=http://127.0.0.1:${await freePort()}`;
+    const unrelatedFlag = `--listen-client-urls=unix://${join(directory.path, 'unrelated.sock')}`;
     const unrelated = spawn(join(directory.path, 'assets', 'etcd'), [unrelatedFlag], { env: {}, stdio: 'ignore' });
     try {
       const runner = await startRunner(directory.path, '');
@@ -210,14 +282,43 @@ describe('a runner that does not stop its control plane', () => {
       const leftOver = recordedPrograms(directory.path);
       runner.kill('SIGKILL');
       await once(runner, 'exit');
-      assert.deepEqual(leftOver.map(livenessOf), ['alive', 'alive']);
+      assert.deepEqual(
+        leftOver.map((program) => livenessOf(program)),
+        ['alive', 'alive'],
+      );
 
       await using cluster = await startKubernetes(options);
-      assert.deepEqual(leftOver.map(livenessOf), ['gone', 'gone']);
+      assert.deepEqual(
+        leftOver.map((program) => livenessOf(program)),
+        ['gone', 'gone'],
+      );
       assert.deepEqual(instances(directory.path), [cluster.directory.split('/').at(-1)]);
       assert.notEqual(processIdentity(unrelated.pid ?? 0), undefined);
     } finally {
       unrelated.kill('SIGKILL');
+    }
+  });
+
+  it('oracles/P6: after kill -9 before the pid files were written, the programs are known by their home', async () => {
+    await using directory = await scratchDirectory();
+    const options = fakeControlPlane(directory.path, fakeEtcd(), fakeKubeApiserver());
+    const runner = await startRunner(directory.path, '');
+    await once(runner.stdout ?? runner, 'data');
+    const leftOver = recordedPrograms(directory.path);
+    const instance = join(options.baseDirectory, instances(directory.path)[0] ?? '');
+    for (const name of ['etcd', 'kube-apiserver']) rmSync(join(instance, `${name}.pid`));
+    const visitor = spawn('sleep', ['60'], { cwd: instance, stdio: 'ignore' });
+    try {
+      runner.kill('SIGKILL');
+      await once(runner, 'exit');
+      await using _cluster = await startKubernetes(options);
+      assert.deepEqual(
+        leftOver.map((program) => livenessOf(program)),
+        ['gone', 'gone'],
+      );
+      assert.notEqual(processIdentity(visitor.pid ?? 0), undefined, 'somebody who only looks around stays');
+    } finally {
+      visitor.kill('SIGKILL');
     }
   });
 
@@ -228,26 +329,97 @@ describe('a runner that does not stop its control plane', () => {
     const programs = recordedPrograms(directory.path);
     await using second = await startKubernetes(options);
     assert.notEqual(first.directory, second.directory);
-    assert.deepEqual(programs.map(livenessOf), ['alive', 'alive']);
+    assert.deepEqual(
+      programs.map((program) => livenessOf(program)),
+      ['alive', 'alive'],
+    );
   });
 });
 
-describe('a process', () => {
-  it('oracles/P6: is told from a later one with the same id, another boot and another namespace', () => {
-    const own = processIdentity(process.pid);
-    assert.ok(own);
-    assert.equal(livenessOf(own), 'alive');
-    assert.equal(livenessOf({ ...own, startTicks: own.startTicks - 1 }), 'gone');
-    assert.equal(livenessOf({ ...own, bootId: 'before' }), 'gone');
-    assert.equal(livenessOf({ ...own, pidNamespace: 'pid:[1]' }), 'elsewhere');
+describe('the directory of instances', () => {
+  const isDirectory = () => true;
+  const cases = [
+    { name: 'is good when only we can use it', given: { isDirectory, uid: 7, mode: 0o40700 }, want: undefined },
+    {
+      name: 'is refused when it is a link or a file',
+      given: { isDirectory: () => false, uid: 7, mode: 0o100700 },
+      want: 'is not a directory of its own',
+    },
+    {
+      name: 'is refused when somebody else made it',
+      given: { isDirectory, uid: 0, mode: 0o40700 },
+      want: 'belongs to user 0, not to user 7',
+    },
+    {
+      name: 'is refused when the group may read it',
+      given: { isDirectory, uid: 7, mode: 0o40740 },
+      want: 'can be used by others (mode 740 instead of 700)',
+    },
+    {
+      name: 'is refused when everybody may enter it',
+      given: { isDirectory, uid: 7, mode: 0o40701 },
+      want: 'can be used by others (mode 701 instead of 700)',
+    },
+  ];
+  for (const { name, given, want } of cases) it(name, () => assert.equal(ownershipFlaw(given, 7), want));
+
+  /** What a killed runner would have left, with a pid file that names `victim`. */
+  function plantInstance(base: string, victim: ProcessIdentity | undefined): void {
+    const instance = join(base, 'run-planted');
+    mkdirSync(instance, { recursive: true });
+    writeFileSync(join(instance, 'owner.json'), JSON.stringify({ ...victim, startTicks: 1 }));
+    writeFileSync(join(instance, 'etcd.pid'), JSON.stringify(victim));
+  }
+
+  it('is not swept when others could have planted a pid file in it', async () => {
+    await using directory = await scratchDirectory();
+    const victim = spawn('sleep', ['60'], { stdio: 'ignore' });
+    try {
+      const options = fakeControlPlane(directory.path, fakeEtcd(), fakeKubeApiserver());
+      plantInstance(options.baseDirectory, processIdentity(victim.pid ?? 0));
+      chmodSync(options.baseDirectory, 0o777);
+      await assert.rejects(startKubernetes(options), {
+        message:
+          `${options.baseDirectory} can be used by others (mode 777 instead of 700), so it is not safe to use; ` +
+          'remove it, or set TMPDIR to a directory of your own',
+      });
+      assert.notEqual(processIdentity(victim.pid ?? 0), undefined);
+    } finally {
+      victim.kill('SIGKILL');
+    }
   });
 
-  it('is gone once it has ended', async () => {
-    const child = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
-    const identity = processIdentity(child.pid ?? 0);
-    await once(child, 'exit');
-    assert.ok(identity);
-    await until(() => livenessOf(identity) === 'gone');
+  it('oracles/P6: keeps its hands off a process that is known by its number alone', async () => {
+    await using directory = await scratchDirectory();
+    const bystander = spawn('sleep', ['60'], { stdio: 'ignore' });
+    try {
+      const options = fakeControlPlane(directory.path, fakeEtcd(), fakeKubeApiserver());
+      plantInstance(options.baseDirectory, { pid: bystander.pid ?? 0 });
+      chmodSync(options.baseDirectory, 0o700);
+      await using _cluster = await startKubernetes(options);
+      assert.notEqual(processIdentity(bystander.pid ?? 0), undefined);
+    } finally {
+      bystander.kill('SIGKILL');
+    }
+  });
+
+  for (const target of ['assets', 'nowhere']) {
+    it(`is refused as a link to ${target}`, async () => {
+      await using directory = await scratchDirectory();
+      const options = fakeControlPlane(directory.path, fakeEtcd(), fakeKubeApiserver());
+      symlinkSync(join(directory.path, target), options.baseDirectory);
+      await assert.rejects(startKubernetes(options), /instances is not a directory of its own, so/);
+    });
+  }
+
+  const cannotBecomeAnother = process.geteuid?.() !== 0 && 'only root can become another user';
+  it('is named without a name of the user, whom the machine may not know', { skip: cannotBecomeAnother }, () => {
+    process.seteuid?.(54_321);
+    try {
+      assert.match(instancesDirectory(), /\/slipway-oracles-54321$/);
+    } finally {
+      process.seteuid?.(0);
+    }
   });
 });
 

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { cacheDirectory } from '../oracles/cache.ts';
 import { assetVariable, findOracle, type Machine } from '../oracles/find.ts';
@@ -73,6 +75,18 @@ describe('looking for an oracle', () => {
     assert.match(finding.reason, /TEST_ASSET_ETCD names \/asset\/etcd, which is not an executable file/);
   });
 
+  it('oracles/F3: judges a file that was named by hand by its version too', () => {
+    const programs = { ...EVERYWHERE, '/asset/etcd': 'etcd Version: 3.3.27' };
+    const finding = findOracle(oracle('etcd'), machine({ variables: VARIABLES, programs }));
+    assert.deepEqual(finding, {
+      state: 'unsupported',
+      path: '/asset/etcd',
+      place: 'TEST_ASSET',
+      version: '3.3.27',
+      reason: 'version 3.3.27 is outside the supported range (3.4 or newer)',
+    });
+  });
+
   it('oracles/F2: finds kube-controller-manager and kube-scheduler in KUBEBUILDER_ASSETS too', () => {
     for (const name of ['kube-controller-manager', 'kube-scheduler']) {
       const given = {
@@ -95,6 +109,26 @@ describe('looking for an oracle', () => {
     assert.equal(foundPath('node-16', { variables, programs }), undefined);
   });
 
+  it('reports a node of another major that somebody put where only that node belongs', () => {
+    const variables = { KUBEBUILDER_ASSETS: '/kubebuilder', PATH: '/old' };
+    const programs = { '/kubebuilder/node-20': 'v24.21.0', '/old/node': 'v20.20.2' };
+    const finding = findOracle(oracle('node-20'), machine({ variables, programs }));
+    assert.equal(finding.state, 'unsupported');
+    assert.equal(finding.path, '/kubebuilder/node-20');
+  });
+
+  it('does not take an empty entry of PATH for the folder it stands in', () => {
+    for (const path of ['', ':', '/first::/second']) {
+      assert.equal(foundPath('etcd', { variables: { PATH: path }, programs: { etcd: ETCD } }), undefined);
+    }
+  });
+
+  it('oracles/F4: names the folder in KUBEBUILDER_ASSETS when it has looked there', () => {
+    const finding = findOracle(oracle('etcd'), machine({ variables: { KUBEBUILDER_ASSETS: '/kubebuilder' } }));
+    assert.equal(finding.state, 'missing');
+    assert.equal(finding.lookedIn[1], '$KUBEBUILDER_ASSETS=/kubebuilder');
+  });
+
   it('oracles/F3: reports a program that does not run, or is out of range, with the reason', () => {
     const rows = { broken: /does not run/, 'Kubernetes v1.20.1': /version 1\.20\.1 is outside .*1\.34 or newer/ };
     for (const [output, reason] of Object.entries(rows)) {
@@ -104,6 +138,22 @@ describe('looking for an oracle', () => {
       assert.match(finding.reason, reason);
     }
   });
+});
+
+describe('the oracles that CI requires', () => {
+  const required = readFileSync(join(import.meta.dirname, '../.ci/required-oracles'), 'utf8')
+    .trim()
+    .split('\n');
+  const suites = globSync('{e2e,oracles,.}/*.test.ts', { cwd: import.meta.dirname })
+    .filter((file) => !/^(\.\/)?oracle-/.test(file))
+    .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'));
+
+  for (const name of required) {
+    it(`oracles/F5: ${name} is asked for by a suite, or requiring it would prove nothing`, () => {
+      oracle(name);
+      assert.ok(suites.some((text) => text.includes(`needsOracle('${name}'`)));
+    });
+  }
 });
 
 describe('the cache directory', () => {
@@ -171,6 +221,13 @@ describe('needsOracle', () => {
     const needs = oracleNeeds(machine({ variables: { SLIPWAY_REQUIRE_ORACLES: 'kubectl, etcd' } }), quiet);
     assert.throws(() => needs('etcd'), /SLIPWAY_REQUIRE_ORACLES names etcd, but: oracle etcd not found/);
     assert.equal(typeof needs('kube-apiserver').skip, 'string');
+  });
+
+  it('oracles/F5: refuses a required name that no oracle has, with the nearest one', () => {
+    const variables = { SLIPWAY_REQUIRE_ORACLES: 'kubectl,,etdc' };
+    assert.throws(() => oracleNeeds(machine({ variables }), quiet), {
+      message: 'SLIPWAY_REQUIRE_ORACLES names etdc, which is no oracle. Did you mean etcd?',
+    });
   });
 
   it('oracles/F5: throws also when a required oracle is there but too old', () => {

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DemoOptions } from './support/demo-journey.ts';
+import { needsOracle } from './support/needs-oracle.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const SLIPWAY = `${process.execPath} ${join(ROOT, 'bin', 'slipway.cjs')}`;
@@ -16,6 +17,13 @@ const DEMO = `${process.execPath} ${join(ROOT, 'test', 'support', 'demo-journey.
 const SCRIPT = 'script';
 const needsScript = {
   skip: spawnSync(SCRIPT, ['--version']).error !== undefined && 'script (util-linux) is not installed',
+};
+/** A terminal multiplexer that reflows in its own way. */
+const needsTmux = needsOracle('tmux');
+const needsFull = { skip: !existsSync('/dev/full') && 'needs /dev/full' };
+const needsBash = {
+  skip:
+    needsScript.skip || (spawnSync('bash', ['--version']).error !== undefined && 'bash is not installed') || false,
 };
 const TIMEOUT_MS = 30_000;
 
@@ -36,7 +44,21 @@ interface Running {
   readonly errors: () => string;
   readonly type: (keys: string) => void;
   /** Resolves as soon as the text was written. */
-  readonly until: (text: string | RegExp) => Promise<string>;
+  readonly until: (text: Sought) => Promise<void>;
+}
+
+type Sought = string | RegExp | (() => boolean);
+
+function isIn(sought: Sought, output: string): boolean {
+  if (typeof sought === 'function') return sought();
+  return typeof sought === 'string' ? output.includes(sought) : sought.test(output);
+}
+
+async function eventually(isTrue: () => boolean, otherwise: () => string): Promise<void> {
+  for (let waited = 0; !isTrue(); waited += 20) {
+    assert.ok(waited < TIMEOUT_MS, otherwise());
+    await sleep(20);
+  }
 }
 
 const started = new Set<ChildProcess>();
@@ -66,17 +88,11 @@ function run(
     output: () => output,
     errors: () => errors,
     type: (keys) => void child.stdin.write(keys),
-    until: async (text) => {
-      const isThere = () => (typeof text === 'string' ? output.includes(text) : text.test(output));
-      for (let waited = 0; !isThere(); waited += 20) {
-        assert.ok(
-          waited < TIMEOUT_MS,
-          `"${text}" did not come within ${TIMEOUT_MS / 1000} s:\n${output}${errors}`,
-        );
-        await sleep(20);
-      }
-      return output;
-    },
+    until: (text) =>
+      eventually(
+        () => isIn(text, output),
+        () => `waited for ${String(text)}:\n${output}${errors}`,
+      ),
   };
 }
 
@@ -87,8 +103,7 @@ const inShell = (command: string, folder: string, env = {}): Running =>
 const inTerminal = (command: string, folder: string, env = {}): Running =>
   run(SCRIPT, ['-qec', `stty cols 100 rows 40 && exec ${command}`, '/dev/null'], folder, env);
 
-const demo = (options: DemoOptions, up: object = {}): string =>
-  `${DEMO} '${JSON.stringify({ demo: options, up })}'`;
+const demo = (options: DemoOptions, words = ''): string => `${DEMO} '${JSON.stringify(options)}' up ${words}`;
 
 const isCursorVisible = (output: string): boolean =>
   output.lastIndexOf('\u001b[?25h') > output.lastIndexOf('\u001b[?25l');
@@ -154,6 +169,19 @@ describe('slipway up, as users start it', () => {
     assert.equal(readFileSync(join(folder, 'code'), 'utf8'), '0\n');
   });
 
+  it('says in one sentence that the disk is full, and ends with code 3', needsFull, async () => {
+    for (const command of ['up --once', 'version', '--help']) {
+      const { exit, errors } = inShell(`${SLIPWAY} ${command} > /dev/full`, folder);
+      assert.equal(await exit, 3, command);
+      assert.match(errors(), /^slipway: the output cannot be written: [^\n]*ENOSPC[^\n]*\n$/);
+    }
+  });
+
+  it('keeps its exit code when nobody hears its errors', needsFull, async () => {
+    const { exit } = inShell(`${SLIPWAY} doctr 2> /dev/full`, folder);
+    assert.equal(await exit, 2);
+  });
+
   it('experience/X1: prints nothing but JSON lines with --output json', async () => {
     const { exit, output, errors } = inShell(`${SLIPWAY} up --once --output json`, folder);
     assert.equal(await exit, 0);
@@ -189,6 +217,57 @@ describe('slipway up, as users start it', () => {
   });
 });
 
+describe('the keys of a real terminal', () => {
+  let folder = '';
+  beforeEach(() => {
+    folder = freshFolder();
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  it(
+    'experience/X25: Ctrl-Z stops the job, fg brings it back, and q ends it without Enter',
+    needsBash,
+    async () => {
+      const shell = inTerminal('bash --norc --noprofile -i', folder, { PS1: 'prompt> ' });
+      await shell.until('prompt>');
+      shell.type(`${demo({ speed: 20, hasChild: true })}\n`);
+      await shell.until('Ctrl-C stops everything it started');
+      shell.type('\u001a');
+      await shell.until(/Stopped/);
+      assert.ok(isCursorVisible(shell.output()));
+      const before = shell.output().length;
+      shell.type('fg\n');
+      await shell.until(() => shell.output().lastIndexOf('q quit') > before);
+      shell.type('q');
+      await shell.until('everything is stopped');
+      // The modes of the terminal are as they were: a line is echoed and edited again.
+      shell.type('echo $((6 * 7)); stty -a\n');
+      await shell.until(/\b42\b[\s\S]* icanon [\s\S]* echo /);
+      shell.type('exit\n');
+      await shell.exit;
+    },
+  );
+
+  it('experience/X7: leaves nothing behind in tmux when it gets narrower', needsTmux, async () => {
+    const socket = join(folder, 'tmux');
+    const tmux = (...words: readonly string[]) =>
+      spawnSync('tmux', ['-S', socket, '-f', '/dev/null', ...words], { encoding: 'utf8', env: environment({}) })
+        .stdout;
+    const screen = () => tmux('capture-pane', '-p', '-S', '-100', '-t', 'demo');
+    tmux('new-session', '-d', '-s', 'demo', '-x', '100', '-y', '40', '-c', folder, demo({ speed: 1 }));
+    try {
+      await eventually(() => screen().includes('Rebooting'), screen);
+      tmux('resize-window', '-x', '80', '-y', '40', '-t', 'demo');
+      await eventually(() => / {2}now .*q quit$/m.test(screen()), screen);
+      await sleep(500);
+      assert.equal(screen().match(/cluster on bare metal/g)?.length, 1, screen());
+      assert.equal(screen().match(/^ {2}now /gm)?.length, 1, screen());
+    } finally {
+      tmux('kill-server');
+    }
+  });
+});
+
 describe('stopping a journey', needsScript, () => {
   let folder = '';
   beforeEach(() => {
@@ -196,7 +275,9 @@ describe('stopping a journey', needsScript, () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  const childOf = (output: string): number => Number(/API ready, process (\d+)/.exec(output)?.[1]);
+  /** The process that the hub has started, known as soon as it runs. */
+  const childOf = (): number => Number(readFileSync(join(folder, '.slipway', 'hub.pid'), 'utf8'));
+  const isLocked = (): boolean => existsSync(join(folder, '.slipway', 'up.lock'));
 
   for (const [phase, text] of [
     ['hub', 'hub'],
@@ -210,48 +291,97 @@ describe('stopping a journey', needsScript, () => {
       assert.equal(await journey.exit, 130);
       assert.match(journey.output(), /stopping…[\s\S]*stopped the hub API server[\s\S]*everything is stopped/);
       assert.ok(isCursorVisible(journey.output()));
-      const child = childOf(journey.output());
-      assert.ok(Number.isNaN(child) || !isRunning(child), 'its process is gone');
-      assert.equal(existsSync(join(folder, '.slipway', 'up.lock')), false);
+      assert.equal(isRunning(childOf()), false, 'its process is gone');
+      assert.equal(isLocked(), false);
     });
   }
 
   it('experience/X14: q on a finished journey ends with 0 and stops its process', async () => {
     const journey = inTerminal(demo({ speed: 20, hasChild: true }), folder);
-    const child = childOf(await journey.until('Ctrl-C stops everything it started'));
-    assert.ok(isRunning(child));
+    await journey.until('Ctrl-C stops everything it started');
+    assert.ok(isRunning(childOf()));
     journey.type('q');
     assert.equal(await journey.exit, 0);
-    assert.equal(isRunning(child), false);
+    assert.equal(isRunning(childOf()), false);
   });
 
   it('experience/X26: a second Ctrl-C does not wait for anything, and still gives the cursor back', async () => {
-    const journey = inTerminal(demo({ speed: 2, isStubborn: true }), folder);
+    const journey = inTerminal(demo({ speed: 2, isStubborn: true, hasChild: true }), folder);
     await journey.until('Writing image');
+    assert.ok(isRunning(childOf()));
     journey.type('\u0003');
     await journey.until('stopping…');
     journey.type('\u0003');
     assert.equal(await journey.exit, 130);
-    assert.doesNotMatch(journey.output(), /everything is stopped/);
+    assert.doesNotMatch(journey.output(), /everything is stopped|was killed/);
     assert.ok(isCursorVisible(journey.output()));
+    assert.equal(isRunning(childOf()), false, 'its process is killed');
   });
 
-  it('experience/X8: a crash wipes the region and gives the cursor back before its message', async () => {
-    const journey = inTerminal(demo({ speed: 2, crashes: true }), folder);
-    assert.notEqual(await journey.exit, 0);
+  it('experience/X26: ends although something hangs, says so, and kills what it can', async () => {
+    const journey = inShell(demo({ speed: 20, isStubborn: true, hasChild: true }, '--once'), folder);
+    assert.equal(await journey.exit, 0);
+    assert.match(journey.output(), /attention: the hub API server did not stop in time and was killed\n/);
+    assert.equal(isRunning(childOf()), false);
+  });
+
+  it('experience/X26: ends although a phase ignores the signal, and does not claim that all is stopped', async () => {
+    const journey = run('/bin/sh', ['-c', `exec ${demo({ speed: 20, isDeaf: true })}`], folder, {});
+    await journey.until('phase 2 definition: start');
+    const startMs = performance.now();
+    journey.child.kill('SIGINT');
+    assert.equal(await journey.exit, 130);
+    assert.ok(performance.now() - startMs < 4000);
+    assert.match(journey.output(), /journey: not stopped, and perhaps still running: phase definition\n$/);
+  });
+
+  it('experience/X8: a crash gives the terminal back, says where the log is, and leaves nothing running', async () => {
+    const journey = inTerminal(demo({ speed: 2, crashes: true, hasChild: true }), folder);
+    assert.equal(await journey.exit, 1);
     const output = journey.output();
     assert.ok(isCursorVisible(output));
-    assert.ok(output.lastIndexOf('\u001b[?25h') < output.indexOf('Error: the demo crashes'));
+    const message = 'internal error: the demo crashes (SW9001). Please report it; the log is .slipway/journey.log';
+    assert.ok(output.lastIndexOf('\u001b[?25h') < output.indexOf(message));
+    assert.doesNotMatch(output, /at crash/, 'no stack');
+    assert.match(
+      readFileSync(join(folder, '.slipway', 'journey.log'), 'utf8'),
+      /journey: Error: the demo crashes\n +at crash/,
+    );
+    assert.equal(isRunning(childOf()), false);
+  });
+
+  it('experience/X10: a crash shows its stack to those who ask for it', async () => {
+    const journey = inTerminal(demo({ speed: 2, crashes: true }, '--debug'), folder);
+    assert.equal(await journey.exit, 1);
+    assert.match(journey.output(), /at crash/);
+  });
+
+  it('Ctrl-Z where nobody could continue us changes nothing', async () => {
+    const journey = inTerminal(demo({ speed: 20, hasChild: true }), folder);
+    await journey.until('Ctrl-C stops everything it started');
+    journey.type('\u001a');
+    await sleep(200);
+    // Without Enter: the terminal must still be in raw mode.
+    journey.type('q');
+    assert.equal(await journey.exit, 0);
+  });
+
+  it('stops when its reader goes away', async () => {
+    const journey = inShell(`(${demo({ speed: 2, hasChild: true })}; echo $? > code) | head -3`, folder);
+    assert.equal(await journey.exit, 0);
+    assert.equal(readFileSync(join(folder, 'code'), 'utf8'), '0\n');
+    assert.equal(isRunning(childOf()), false);
+    assert.equal(journey.errors(), '');
   });
 
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
     it(`experience/X26: ${signal} equals one Ctrl-C`, async () => {
       const journey = run('/bin/sh', ['-c', `exec ${demo({ speed: 2, hasChild: true })}`], folder, {});
-      const child = childOf(await journey.until('phase 3 cluster on bare metal: start'));
+      await journey.until('phase 3 cluster on bare metal: start');
       journey.child.kill(signal);
       assert.equal(await journey.exit, 130);
       assert.match(journey.output(), /journey: stopping…\n[\s\S]*stopped the hub API server\n/);
-      assert.equal(isRunning(child), false);
+      assert.equal(isRunning(childOf()), false);
     });
   }
 

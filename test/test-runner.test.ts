@@ -62,6 +62,29 @@ describe('the test runner', () => {
     assert.equal(ended.code, 1);
   });
 
+  const headings = [
+    {
+      name: 'a hook throws',
+      text: `describe('h', () => { it('ok', () => {}); after(() => { throw new Error('x'); }); });`,
+    },
+    { name: 'the body of a describe throws', text: `describe('h', () => { throw new Error('x'); });` },
+  ];
+  for (const { name, text } of headings) {
+    it(`fails when ${name}`, async () => {
+      const file = `import { after } from 'node:test';\n${text}`;
+      const unit = await runTests({ 'src/a.test.ts': file }, []);
+      const own = await runTests({ 'test/a.test.ts': file }, []);
+      assert.deepEqual([unit.code, own.code], [1, 1]);
+      assert.match(lastLine(own), /, 1 failed$/);
+    });
+  }
+
+  it('fails when a filter matches nothing, and refuses a word it does not know', async () => {
+    const files = { 'src/a.test.ts': `it('one', () => {});` };
+    assert.equal((await runTests(files, ['--only', 'nosuch'])).code, 1);
+    assert.equal((await runTests(files, ['orcles'])).code, 2);
+  });
+
   it('fails when a file cannot even be loaded', async () => {
     const unit = await runTests({ 'src/a.test.ts': `import './missing.ts';` }, []);
     const process = await runTests({ 'test/a.test.ts': `import './missing.ts';` }, []);

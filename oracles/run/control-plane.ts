@@ -6,7 +6,12 @@ import { kubeconfig } from '../../src/pki/kubeconfig.ts';
 import { type Certificates, createCertificates, issueUser, writeSecret } from '../certs.ts';
 import { type Purpose, startEtcd } from './etcd.ts';
 import { ExitGuard } from './exit-guard.ts';
-import { createInstanceDirectory, keepFailedInstance, sweepLeftovers } from './instance-directory.ts';
+import {
+  createInstanceDirectory,
+  ensureOwnDirectory,
+  keepFailedInstance,
+  sweepLeftovers,
+} from './instance-directory.ts';
 import { startKubeApiserver } from './kube-apiserver.ts';
 import { CONTROLLER_MANAGER_USER, startKubeControllerManager } from './kube-controller-manager.ts';
 import type { PickPort } from './port.ts';
@@ -23,7 +28,7 @@ export interface ControlPlaneOptions {
     readonly kubeApiserver?: readonly string[];
     readonly kubeControllerManager?: readonly string[];
   };
-  /** Where instance directories are made and left-overs are looked for. */
+  /** Where instance directories are made and left-overs are looked for: ours alone, also in a shared place. */
   readonly baseDirectory: string;
   readonly purpose: Purpose;
   readonly now: () => Date;
@@ -62,6 +67,7 @@ export class ControlPlane implements AsyncDisposable {
 
   /** Resolves when everything is ready. On failure everything is stopped, and the message names the kept logs. */
   static async start(options: ControlPlaneOptions): Promise<ControlPlane> {
+    await ensureOwnDirectory(options.baseDirectory);
     await sweepLeftovers(options.baseDirectory);
     const directory = await createInstanceDirectory(options.baseDirectory);
     const guard = new ExitGuard(directory);
@@ -108,13 +114,11 @@ async function startParts(options: ControlPlaneOptions, instance: Instance): Pro
   const users = new UserFiles(directory, certificates, options.now);
   const shared = { ...options, ...instance, certificates };
 
-  const etcd = await startEtcd({ ...shared, file: programs.etcd, extraArguments: extraArguments.etcd });
-  processes.use(etcd.process);
+  processes.use(await startEtcd({ ...shared, file: programs.etcd, extraArguments: extraArguments.etcd }));
 
   const apiserver = await startKubeApiserver({
     ...shared,
     file: programs.kubeApiserver,
-    etcdUrl: etcd.clientUrl,
     hasControllerManager: programs.kubeControllerManager !== undefined,
     extraArguments: extraArguments.kubeApiserver,
   });

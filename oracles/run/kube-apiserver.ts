@@ -1,4 +1,5 @@
 import type { Certificates } from '../certs.ts';
+import { ETCD_URL } from './etcd.ts';
 import { httpStatus } from './http-status.ts';
 import { type PickPort, withFreePort } from './port.ts';
 import { type ProcessOptions, type RunningProcess, startProcess } from './process.ts';
@@ -6,7 +7,6 @@ import { type ProcessOptions, type RunningProcess, startProcess } from './proces
 export interface KubeApiserverOptions extends ProcessOptions {
   readonly file: string;
   readonly directory: string;
-  readonly etcdUrl: string;
   readonly certificates: Certificates;
   /** Without it nothing makes ServiceAccounts, and the admission plugin that asks for them would refuse every pod. */
   readonly hasControllerManager: boolean;
@@ -39,7 +39,7 @@ export function startKubeApiserver(options: KubeApiserverOptions): Promise<Runni
 function kubeApiserverArguments(port: number, options: KubeApiserverOptions): string[] {
   const { files } = options.certificates;
   return [
-    `--etcd-servers=${options.etcdUrl}`,
+    `--etcd-servers=${ETCD_URL}`,
     '--bind-address=127.0.0.1',
     `--secure-port=${port}`,
     // Without it the server looks for a default route and ends when there is none (controller-runtime #669).

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { processIdentity } from '../../src/app/process-identity.ts';
 import type { ExitGuard } from './exit-guard.ts';
-import { processIdentity } from './process-identity.ts';
 
 const POLL_MS = 100;
 const LOG_LINES = 50;
@@ -81,6 +81,8 @@ export async function startProcess(program: Program, options: ProcessOptions): P
         }),
       ),
     ]);
+    // Ready and gone: somebody else answered, or it ended before we heard of it.
+    if (processIdentity(pid) === undefined) await fail(ended);
     return running;
   } catch (error) {
     await running.stop();

@@ -18,20 +18,22 @@ export interface Failure {
   readonly cause: string;
   /** Files and addresses worth opening. */
   readonly look: readonly string[];
-  /** Commands to copy. */
+  /** Commands to copy; one that ends with a colon says when the one after it works. */
   readonly next: readonly string[];
   /** `SW` and four digits; `slipway explain` knows it. */
   readonly code: string;
 }
 
 /** A line below a phase: a host, a machine, a process. The path names its parents: `['control plane', 'cp-0']`. */
-export interface Row {
+export interface ProgressRow {
   readonly path: readonly string[];
   readonly health: Health;
   /** What it is doing, in the words of whoever does it. */
   readonly word: string;
   readonly percent?: number;
   readonly note?: string;
+  /** When what it is doing began, RFC 3339, where whoever does it says so; else it is the first time it was told. */
+  readonly since?: string;
   /** Only recorded or simulated on this machine (experience X24). */
   readonly simulated?: boolean;
 }
@@ -57,6 +59,10 @@ export interface JourneyPlan {
   /** What the bootstrap installed just before, if it had to. */
   readonly installed?: { readonly packages: number; readonly ms: number };
   readonly typicalMs?: number;
+  /** It ends after the last phase and stops everything, so only what lasts is offered. */
+  readonly isOnce: boolean;
+  /** The file with every line and every stack trace, as the user would write its path. */
+  readonly log: string;
   /** Commands that work today; shown when no phase is registered. */
   readonly commands: readonly { readonly command: string; readonly does: string }[];
 }
@@ -66,12 +72,16 @@ export interface Address {
   readonly label: string;
   readonly value: string;
   readonly note?: string;
+  /** Of use even when everything is stopped, as a file is. */
+  readonly isLasting?: boolean;
 }
 
 /** One of the things to try: a command to paste, or something to do by hand. */
 export interface Suggestion {
   readonly kind: 'command' | 'hint';
   readonly text: string;
+  /** Works even when everything is stopped. */
+  readonly isLasting?: boolean;
 }
 
 /** After the last phase: `standing` = things keep running until the user stops them. */
@@ -84,16 +94,20 @@ export const WHOLE_JOURNEY = 'journey';
 export interface JourneyEvent {
   /** RFC 3339, UTC, milliseconds. */
   readonly ts: string;
+  /** Since the start of the journey, on a clock that never jumps: what durations are computed of. */
+  readonly atMs: number;
   /** Id of the phase, or {@link WHOLE_JOURNEY}. */
   readonly phase: string;
   readonly kind: 'start' | 'progress' | 'end' | 'warn' | 'error';
   /** One line for people. */
   readonly detail: string;
   readonly percent?: number;
-  /** With `end`: how it ended. */
+  /** With `end` and `error`: how it ended. */
   readonly health?: Health;
   /** With `progress`: the line below the phase that changed. */
-  readonly row?: Row;
+  readonly row?: ProgressRow;
+  /** With `progress`: the path of the line below the phase that is no more. */
+  readonly removedRow?: readonly string[];
   /** With `progress`: what the phase waits for right now. */
   readonly waitingFor?: string;
   readonly failure?: Failure;

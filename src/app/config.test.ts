@@ -27,6 +27,11 @@ describe('resolveSettings', () => {
     });
   }
 
+  it('takes an empty text flag as none, as Go programs do', () => {
+    const text = { image: { type: 'string', default: 'x', description: 'd' } } as const satisfies SettingTable;
+    assert.equal(resolveSettings(text, { flags: new Map([['image', '']]), env: {} }).image, 'x');
+  });
+
   it('style/S27: gives a frozen object', () => {
     assert.ok(Object.isFrozen(resolveSettings(table, { flags: new Map(), env: {} })));
   });
@@ -42,6 +47,35 @@ describe('resolveSettings', () => {
   for (const { flags, env, want } of bad) {
     it(`says where a bad value came from: ${want.slice(0, 25)}`, () => {
       assert.throws(() => resolveSettings(table, { flags: new Map(flags), env }), { message: want, exitCode: 2 });
+    });
+  }
+
+  const typed = {
+    image: { type: 'string', default: undefined, description: 'd' },
+    names: { type: 'list', default: [], description: 'd' },
+    count: { type: 'integer', default: 0, min: 0, max: 9, description: 'd' },
+    wait: { type: 'duration', default: 0, description: 'd' },
+  } as const satisfies SettingTable;
+  const resolveFile = (content: Readonly<Record<string, unknown>>) =>
+    resolveSettings(typed, { flags: new Map(), env: {}, file: { path: 'f.yaml', content } });
+
+  it('reads the types of a file, and takes null as not set', () => {
+    const content = { image: '4.20', names: ['a', 'b'], count: 3, wait: '5s' };
+    assert.deepEqual(resolveFile(content), { image: '4.20', names: ['a', 'b'], count: 3, wait: 5000 });
+    assert.equal(resolveFile({ image: null }).image, undefined);
+  });
+
+  const mistyped = [
+    { content: { image: 4.2 }, want: 'f.yaml: image must be text; put it in quotes: "4.2"' },
+    { content: { image: true }, want: 'f.yaml: image must be text; put it in quotes: "true"' },
+    { content: { wait: 5 }, want: 'f.yaml: wait must be text; put it in quotes: "5"' },
+    { content: { image: { a: 1 } }, want: 'f.yaml: image must be one value' },
+    { content: { names: [1] }, want: 'f.yaml: names must be a list of texts' },
+    { content: { count: 99 }, want: 'f.yaml: count must be a whole number from 0 to 9, not "99"' },
+  ];
+  for (const { content, want } of mistyped) {
+    it(`refuses a value that YAML has changed or that does not fit: ${want.slice(8, 40)}`, () => {
+      assert.throws(() => resolveFile(content), { message: want, code: 'SW1002', exitCode: 2 });
     });
   }
 
@@ -68,6 +102,14 @@ describe('readConfigFile', () => {
     assert.deepEqual(read('output: json\nup:\n  port: 1\ndoctor:\n  plain: true\n'), { output: 'json', port: 1 });
   });
 
+  it('prefers the section of the verb', () => {
+    assert.deepEqual(read('output: json\nup:\n  output: text\n'), { output: 'text' });
+  });
+
+  it('takes a section with everything commented out as empty', () => {
+    assert.deepEqual(read('up:\n  # port: 1\n'), {});
+  });
+
   it('takes an empty file as no settings', () => assert.deepEqual(read(''), {}));
 
   const bad = [
@@ -80,6 +122,23 @@ describe('readConfigFile', () => {
       name: 'an unknown key in a section',
       text: 'up:\n  prot: 1',
       want: /unknown key "up\.prot"\. Did you mean up\.port\?$/,
+    },
+    {
+      name: 'a section that is no section',
+      text: 'up: 1',
+      want: /site\.yaml: up must hold settings of that verb$/,
+    },
+    {
+      name: 'a key that every object has',
+      text: 'constructor:\n  output: json',
+      want: /unknown key "constructor"$/,
+    },
+    { name: 'a setting of a verb at the top', text: 'port: 1', want: /site\.yaml: port belongs under "up:"$/ },
+    { name: 'another config file', text: 'config: other.yaml', want: /unknown key "config"/ },
+    {
+      name: 'a key that would draw on the terminal',
+      text: '"\\e[31mred": 1',
+      want: /unknown key "\\x1b\[31mred"$/,
     },
     { name: 'a list', text: '- a', want: /site\.yaml: must hold settings as "name: value" lines$/ },
     { name: 'something that is not YAML', text: 'a: [', want: /site\.yaml: not valid YAML: / },

@@ -1,9 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { messageOf } from '../base/errors.ts';
+import { isRecord } from '../object/record.ts';
 import { parseYaml } from '../object/yaml.ts';
 import { CommandError } from './failures.ts';
 import { suggestion } from './nearest.ts';
-import { COMMON_SETTINGS, parseSetting, type Setting, type SettingTable, type SettingValues } from './settings.ts';
+import {
+  COMMON_SETTINGS,
+  parseSetting,
+  type Setting,
+  type SettingTable,
+  type SettingValues,
+  shown,
+} from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -33,11 +41,16 @@ export function resolveSettings<Table extends SettingTable>(
 
 function resolve(name: string, setting: Setting, { flags, env, file }: SettingSources): unknown {
   const flag = flags.get(name);
+  // As in Go's programs: `--kubeconfig=` means none, not one without a name.
+  if (flag === '' && setting.type === 'string') return setting.default;
   if (flag !== undefined) return parsed(setting, flag, `--${name}`);
   const variable = setting.env === undefined ? undefined : env[setting.env];
   if (variable !== undefined && variable !== '') return parsed(setting, variable, `the variable ${setting.env}`);
   const entry = file?.content[name];
-  if (entry !== undefined) return parsed(setting, fileText(entry), `${file?.path}: ${name}`);
+  if (file !== undefined && entry !== undefined && entry !== null) {
+    const origin = `${file.path}: ${name}`;
+    return parsed(setting, fileText(setting, entry, origin), origin);
+  }
   return setting.default;
 }
 
@@ -49,7 +62,22 @@ function parsed(setting: Setting, text: string, origin: string): unknown {
   }
 }
 
-const fileText = (entry: unknown): string => (Array.isArray(entry) ? entry.join(',') : String(entry));
+/**
+ * YAML has types of its own: an unquoted 4.20 is the number 4.2, so text must be text there. Everything else is read the
+ * way a flag is.
+ */
+function fileText(setting: Setting, entry: unknown, origin: string): string {
+  if (typeof entry === 'string') return entry;
+  if (setting.type === 'list' && Array.isArray(entry) && entry.every((item) => typeof item === 'string')) {
+    return entry.join(',');
+  }
+  const isPlain = typeof entry === 'number' || typeof entry === 'boolean';
+  if (isPlain && (setting.type === 'integer' || setting.type === 'boolean')) return String(entry);
+  const hint = isPlain
+    ? `text; put it in quotes: "${entry}"`
+    : `${setting.type === 'list' ? 'a list of texts' : 'one value'}`;
+  throw new CommandError('SW1002', 2, `${origin} must be ${hint}`);
+}
 
 /**
  * Reads a config file: settings of all verbs at the top level, those of one verb in a section of its name. Returns what
@@ -61,15 +89,30 @@ export function readConfigFile(
   tables: Readonly<Record<string, SettingTable>>,
 ): ConfigFile {
   const content = parseFile(path);
-  const common = new Set(Object.keys(COMMON_SETTINGS));
-  for (const [key, value] of Object.entries(content)) {
-    const section = tables[key];
-    if (section !== undefined && isRecord(value)) checkKeys(path, `${key}.`, value, section);
-    else if (!common.has(key)) throw unknownKey(path, key, [...common, ...Object.keys(tables)]);
-  }
-  const section = content[verb];
-  const shared = Object.fromEntries(Object.entries(content).filter(([key]) => common.has(key)));
+  for (const [key, value] of Object.entries(content)) checkKey(path, key, value, tables);
+  const section = Object.hasOwn(content, verb) ? content[verb] : undefined;
+  const shared = Object.fromEntries(Object.entries(content).filter(([key]) => IN_FILES.includes(key)));
   return { path, content: { ...shared, ...(isRecord(section) ? section : {}) } };
+}
+
+/** Settings of every verb that a file may hold; it cannot name another file. */
+const IN_FILES = Object.keys(COMMON_SETTINGS).filter((name) => name !== 'config');
+
+function checkKey(
+  path: string,
+  key: string,
+  value: unknown,
+  tables: Readonly<Record<string, SettingTable>>,
+): void {
+  const section = Object.hasOwn(tables, key) ? tables[key] : undefined;
+  // A section with everything in it commented out is null.
+  const isSection = isRecord(value) || value === null;
+  if (section !== undefined && isSection) return checkSection(path, key, value ?? {}, section);
+  if (section !== undefined)
+    throw new CommandError('SW1003', 2, `${path}: ${key} must hold settings of that verb`);
+  const owner = Object.keys(tables).find((verb) => Object.hasOwn(tables[verb] ?? {}, key));
+  if (owner !== undefined) throw new CommandError('SW1003', 2, `${path}: ${key} belongs under "${owner}:"`);
+  if (!IN_FILES.includes(key)) throw unknownKey(path, key, [...IN_FILES, ...Object.keys(tables)]);
 }
 
 function parseFile(path: string): Readonly<Record<string, unknown>> {
@@ -82,24 +125,16 @@ function parseFile(path: string): Readonly<Record<string, unknown>> {
   throw new CommandError('SW1003', 2, `${path}: must hold settings as "name: value" lines`);
 }
 
-function checkKeys(
-  path: string,
-  prefix: string,
-  section: Readonly<Record<string, unknown>>,
-  table: SettingTable,
-): void {
-  const known = [...Object.keys(table), ...Object.keys(COMMON_SETTINGS)];
+function checkSection(path: string, verb: string, section: object, table: SettingTable): void {
+  const known = [...Object.keys(table), ...IN_FILES];
   const unknown = Object.keys(section).find((key) => !known.includes(key));
-  if (unknown !== undefined)
-    throw unknownKey(
-      path,
-      `${prefix}${unknown}`,
-      known.map((key) => `${prefix}${key}`),
-    );
+  if (unknown === undefined) return;
+  throw unknownKey(
+    path,
+    `${verb}.${unknown}`,
+    known.map((key) => `${verb}.${key}`),
+  );
 }
 
 const unknownKey = (path: string, key: string, known: readonly string[]) =>
-  new CommandError('SW1003', 2, `${path}: unknown key "${key}"${suggestion(key, known)}`);
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+  new CommandError('SW1003', 2, `${path}: unknown key "${shown(key)}"${suggestion(key, known)}`);

@@ -33,8 +33,8 @@ export const FAILURES = {
     example: 'slipway up --config site.yaml → site.yaml: unknown key "prot". Did you mean port?',
   },
   SW1101: {
-    title: 'A port is in use',
-    cause: 'Another program listens on the port that was asked for.',
+    title: 'A port cannot be used',
+    cause: 'Another program listens on the port that was asked for, or this user may not use it.',
     detect: 'The port is opened on the loopback address before anything else starts.',
     fix: 'Choose another with --port, or 0 for any free one; or stop the other program.',
     example: 'slipway up --port 7440 → port 7440 is in use by another program',

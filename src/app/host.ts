@@ -10,8 +10,17 @@ export interface Host {
 export const hostOfProcess = (): Host => ({
   argv: process.argv.slice(2),
   env: process.env,
-  folder: process.cwd(),
+  folder: currentFolder(),
 });
+
+/** The folder may have been removed under us; whoever needs it will say so. */
+function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return '.';
+  }
+}
 
 /** A signal that aborts when the process is asked to stop, with the name of the signal as reason. */
 export interface Interruption extends Disposable {
@@ -20,7 +29,10 @@ export interface Interruption extends Disposable {
   stop(reason: string): void;
 }
 
-/** The first request to stop is a request; a second Ctrl-C ends the process at once (experience X26). */
+/**
+ * The first request to stop is a request; a second Ctrl-C ends the process at once (experience X26), which tells those who
+ * wait for its `exit` to kill what they started.
+ */
 export function interruptionOfProcess(): Interruption {
   const controller = new AbortController();
   const stop = (name: NodeJS.Signals) => {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { CommandError } from './failures.ts';
 
@@ -39,7 +39,7 @@ function listenProblem(port: number): Promise<string | undefined> {
 /** The process that listens on a TCP port. Linux tells it in /proc, for our own processes or for root. */
 function listenerOf(port: number): number | undefined {
   try {
-    const tables = ['/proc/net/tcp', '/proc/net/tcp6'].map((file) => readFileSync(file, 'utf8')).join('\n');
+    const tables = ['/proc/net/tcp', '/proc/net/tcp6'].map(tableText).join('\n');
     const inodes = listeningInodes(tables, port);
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
@@ -49,6 +49,9 @@ function listenerOf(port: number): number | undefined {
     return undefined;
   }
 }
+
+/** Empty where the kernel has no such table, as without IPv6. */
+const tableText = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
 
 /** Columns of /proc/net/tcp: number, local address, remote address, state (0A = listening), …, inode in the tenth. */
 export function listeningInodes(table: string, port: number): ReadonlySet<string> {

@@ -12,6 +12,10 @@ describe('parseSetting', () => {
   const good: readonly { setting: Setting; given: string; want: unknown }[] = [
     { setting: text, given: 'a=b', want: 'a=b' },
     { setting: port, given: '7440', want: 7440 },
+    { setting: port, given: '0', want: 0 },
+    { setting: port, given: '+65535', want: 65_535 },
+    ...['t', '1', 'yes', 'ON'].map((given) => ({ setting: flag, given, want: true })),
+    ...['f', 'no', 'off'].map((given) => ({ setting: flag, given, want: false })),
     { setting: flag, given: 'true', want: true },
     { setting: flag, given: 'F', want: false },
     { setting: flag, given: '0', want: false },
@@ -26,8 +30,11 @@ describe('parseSetting', () => {
 
   const bad: readonly { setting: Setting; given: string; want: string }[] = [
     { setting: port, given: '70000', want: '--x must be a whole number from 0 to 65535, not "70000"' },
+    { setting: port, given: '-1', want: '--x must be a whole number from 0 to 65535, not "-1"' },
+    { setting: port, given: '65536', want: '--x must be a whole number from 0 to 65535, not "65536"' },
     { setting: port, given: '1e3', want: '--x must be a whole number from 0 to 65535, not "1e3"' },
     { setting: port, given: '', want: '--x must be a whole number from 0 to 65535, not ""' },
+    { setting: text, given: 'a\x1b[31m', want: '--x must be text without control characters, not "a\\x1b[31m"' },
     { setting: flag, given: 'maybe', want: '--x must be true or false, not "maybe"' },
     { setting: flag, given: 'constructor', want: '--x must be true or false, not "constructor"' },
     { setting: wait, given: '5', want: '--x must be a duration such as 300ms, 15s or 1h30m, not "5"' },

@@ -7,8 +7,6 @@ interface SettingBase<Type extends string, Value> {
   readonly description: string;
   /** Name of the environment variable, where there is one. */
   readonly env?: string;
-  /** Never printed, logged or documented with a value. */
-  readonly isSecret?: boolean;
 }
 
 export type StringSetting = SettingBase<'string', string | undefined> & { readonly allowed?: readonly string[] };
@@ -59,7 +57,7 @@ export const COMMON_SETTINGS = {
   color: {
     type: 'boolean',
     default: true,
-    description: 'colour on a terminal; --no-color or the variable NO_COLOR turns it off',
+    description: 'colour on a terminal; --no-color or the variable NO_COLOR turns it off, FORCE_COLOR forces it',
   },
   config: {
     type: 'string',
@@ -90,6 +88,7 @@ export function parseSetting(setting: Setting, text: string, origin: string): un
         .map((item) => item.trim())
         .filter((item) => item !== '');
     case 'string':
+      if (/\p{Cc}/u.test(text)) return refuse(origin, text, 'text without control characters');
       if (setting.allowed === undefined || setting.allowed.includes(text)) return text;
       return refuse(origin, text, `one of ${setting.allowed.join(', ')}`);
   }

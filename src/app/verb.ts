@@ -13,7 +13,7 @@ export interface Output {
   /** Progress or advice; never mixed into the result. */
   hint(text: string): void;
   /** Shows a journey while it runs; disposal restores the terminal. */
-  show(journey: Journey): AsyncDisposable;
+  show(journey: Journey): Disposable;
 }
 
 export interface VerbContext {

@@ -95,6 +95,24 @@ for (const clock of [new VirtualClock(), new SystemClock()]) {
 }
 
 describe('SystemClock', () => {
+  it('does not take a month for a moment', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const hourMs = 3_600_000;
+    let hours = 0;
+    let firedAfter: number | undefined;
+    new SystemClock().timer(30 * 24 * hourMs, () => (firedAfter = hours));
+    for (hours = 1; hours <= 31 * 24; hours++) t.mock.timers.tick(hourMs);
+    // The mock re-arms at the end of the hour in which the first part ended.
+    assert.ok(firedAfter === 30 * 24 || firedAfter === 30 * 24 + 1, `fired after ${firedAfter} hours`);
+  });
+
+  it('forgets a timer that was disposed', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const timer = new SystemClock().timer(10, () => assert.fail('fired'));
+    timer[Symbol.dispose]();
+    t.mock.timers.tick(20);
+  });
+
   it('fires a timer, sleeps, and gives identifiers', async () => {
     const clock = new SystemClock();
     const before = clock.monotonicMs();

@@ -16,6 +16,9 @@ export interface Clock {
   uuid(): string;
 }
 
+// Node takes a longer timeout for 1 ms; certificates are renewed later than that.
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+
 /** The host's clock and randomness. */
 export class SystemClock implements Clock {
   now(): Date {
@@ -31,7 +34,12 @@ export class SystemClock implements Clock {
   }
 
   timer(ms: number, fire: () => void): Disposable {
-    const handle = setTimeout(fire, ms);
+    let handle: ReturnType<typeof setTimeout>;
+    const arm = (leftMs: number) => {
+      const stepMs = Math.min(leftMs, LONGEST_TIMEOUT_MS);
+      handle = setTimeout(() => (leftMs > stepMs ? arm(leftMs - stepMs) : fire()), stepMs);
+    };
+    arm(ms);
     return { [Symbol.dispose]: () => clearTimeout(handle) };
   }
 

@@ -16,11 +16,14 @@ describe('parseDuration', () => {
     { given: '1.s', want: 1000 },
     { given: '500us', want: 0.5 },
     { given: '1µs', want: 0.001 },
+    { given: '1μs', want: 0.001 },
+    { given: '1500ns', want: 0.0015 },
+    { given: '1.001s', want: 1001 },
   ];
   for (const { given, want } of cases) {
     it(`reads ${given} as Go does`, () => assert.equal(parseDuration(given), want));
   }
-  for (const given of ['', '-', '5', '5 s', 's', '1d', '1h 30m', '1.2.3s', '--5s', '1e3s']) {
+  for (const given of ['', '-', '5', '5 s', 's', '1d', '1h 30m', '1.2.3s', '--5s', '1e3s', `${'9'.repeat(40)}h`]) {
     it(`refuses "${given}" with a sentence that shows it`, () => {
       assert.throws(() => parseDuration(given), {
         reason: 'InvalidDuration',
@@ -45,7 +48,7 @@ describe('goDuration', () => {
   it('style/S56: is the inverse of parseDuration for whole milliseconds', () => {
     fc.assert(
       fc.property(fc.integer({ min: -1e12, max: 1e12 }), (ms) => {
-        assert.ok(Math.abs(parseDuration(goDuration(ms)) - ms) < 1e-3);
+        assert.equal(parseDuration(goDuration(ms)), ms);
       }),
     );
   });

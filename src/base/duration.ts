@@ -1,31 +1,36 @@
 import { userError } from './errors.ts';
 
-const UNIT_MS: Readonly<Record<string, number>> = {
-  ns: 1e-6,
-  us: 1e-3,
-  µs: 1e-3,
-  μs: 1e-3,
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-};
-const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/y;
+const UNIT_NANOSECONDS: ReadonlyMap<string, bigint> = new Map([
+  ['ns', 1n],
+  ['us', 1000n],
+  ['µs', 1000n],
+  ['μs', 1000n],
+  ['ms', 1_000_000n],
+  ['s', 1_000_000_000n],
+  ['m', 60_000_000_000n],
+  ['h', 3_600_000_000_000n],
+]);
+const NANOSECONDS_PER_MS = 1_000_000n;
+/** Go's own limit, about 292 years. */
+const LONGEST_NANOSECONDS = 2n ** 63n - 1n;
+const PART = /(?=\.?\d)(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/y;
 
 /** Milliseconds of a duration in Go's notation (`1h30m`, `1.5s`, `-2m`, `0`), because users bring upstream's flags. */
 export function parseDuration(text: string): number {
   const sign = text.startsWith('-') ? -1 : 1;
   const body = text.replace(/^[+-]/, '');
   if (body === '0') return 0;
-  let totalMs = 0;
+  // Whole nanoseconds, as in Go: sums of binary fractions would drift.
+  let total = 0n;
   PART.lastIndex = 0;
   while (PART.lastIndex < body.length) {
-    const [, amount, unit] = PART.exec(body) ?? [];
-    if (amount === undefined || unit === undefined) throw badDuration(text);
-    totalMs += Number(amount) * (UNIT_MS[unit] ?? Number.NaN);
+    const [, whole = '', fraction = '', unit = ''] = PART.exec(body) ?? [];
+    const size = UNIT_NANOSECONDS.get(unit);
+    if (size === undefined) throw badDuration(text);
+    total += (BigInt(`0${whole}${fraction}`) * size) / 10n ** BigInt(fraction.length);
   }
-  if (body === '') throw badDuration(text);
-  return sign * totalMs;
+  if (body === '' || total > LONGEST_NANOSECONDS) throw badDuration(text);
+  return sign * (Number(total / NANOSECONDS_PER_MS) + Number(total % NANOSECONDS_PER_MS) / 1e6);
 }
 
 const badDuration = (text: string) =>

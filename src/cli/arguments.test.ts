@@ -58,8 +58,8 @@ describe('parseArguments', () => {
     { line: 'rnu', want: 'unknown verb "rnu". Did you mean run?' },
     { line: 'kubernetes', want: 'unknown verb "kubernetes". See: slipway --help' },
     { line: 'run --leader-elct', want: 'unknown option --leader-elct. Did you mean --leader-elect?' },
-    { line: 'run --__proto__', want: 'unknown option --__proto__' },
-    { line: 'run --constructor', want: 'unknown option --constructor' },
+    { line: 'run --__proto__', want: 'unknown option --__proto__. See: slipway --help' },
+    { line: 'run --constructor', want: 'unknown option --constructor. See: slipway --help' },
     { line: 'run --kubeconfig', want: '--kubeconfig needs a value: where the cluster is' },
     {
       line: 'run --leader-elect false',
@@ -67,7 +67,11 @@ describe('parseArguments', () => {
     },
     { line: 'run x', want: 'unexpected argument "x". See: slipway run --help' },
     { line: 'explain', want: 'slipway explain needs CODE: a code. Example: slipway explain SW1' },
-    { line: '--prot', want: 'unknown option --prot' },
+    { line: '--prot', want: 'unknown option --prot. See: slipway --help' },
+    { line: 'run --no-kubeconfig', want: 'unknown option --no-kubeconfig. Did you mean --kubeconfig?' },
+    { line: 'run --no-leader-elect=true', want: 'unknown option --no-leader-elect. Did you mean --leader-elect?' },
+    { line: 'run -x=2', want: 'unknown option -x. Did you mean --v?' },
+    { line: 'hepl', want: 'unknown verb "hepl". Did you mean help?' },
     { line: 'help rnu', want: 'unknown verb "rnu". Did you mean run?' },
   ];
   for (const { line, want } of bad) {
@@ -76,18 +80,43 @@ describe('parseArguments', () => {
     });
   }
 
-  it('takes everything after -- as it is', () => {
-    const invocation = parseArguments(['explain', '--', '--output'], verbs);
-    assert.deepEqual(invocation.kind === 'run' && invocation.positionals, ['--output']);
+  it('takes --version for the verb, with the flags beside it', () => {
+    const version: Verb = { ...verb, name: 'version', settings: {} };
+    const invocation = parseArguments(['--version', '--output', 'json'], [version]);
+    assert.equal(invocation.kind === 'run' && invocation.verb.name, 'version');
+    assert.deepEqual(invocation.kind === 'run' && [...invocation.flags], [['output', 'json']]);
+    assert.throws(() => parseArguments(['--version', '--bogus'], [version]), {
+      message: 'unknown option --bogus. See: slipway --help',
+    });
   });
 
-  for (const line of ['', '--help', '-h', 'help', '--no-color']) {
+  it('takes everything after -- as it is', () => {
+    for (const word of ['--output', '--help', '--version']) {
+      const invocation = parseArguments(['explain', '--', word], verbs);
+      assert.deepEqual(invocation.kind === 'run' && invocation.positionals, [word]);
+    }
+  });
+
+  it('keeps a line break in a value', () => {
+    const invocation = parseArguments(['run', '--kubeconfig=a\nb'], verbs);
+    assert.deepEqual(invocation.kind === 'run' && [...invocation.flags.values()], ['a\nb']);
+  });
+
+  for (const line of ['', '--help', '-h', '-help', 'help', '--no-color']) {
     it(`shows the overview for "slipway ${line}"`, () => {
       assert.equal(parseArguments(line === '' ? [] : [line], verbs).kind, 'overview');
     });
   }
 
-  for (const line of ['run --help', 'run -h', 'help run', '--help run', 'explain --help']) {
+  for (const line of [
+    'run --help',
+    'run -h',
+    'run -help',
+    'help run',
+    'help --help run',
+    '--help run',
+    'explain --help',
+  ]) {
     it(`shows the help of one verb for "slipway ${line}"`, () => {
       assert.equal(parseArguments(line.split(' '), verbs).kind, 'help');
     });

@@ -4,7 +4,7 @@ import { COMMON_SETTINGS, type Setting, type SettingTable, shown } from '../app/
 import type { Verb } from '../app/verb.ts';
 
 export type Invocation =
-  | { readonly kind: 'overview' }
+  | { readonly kind: 'overview'; readonly flags: ReadonlyMap<string, string> }
   | { readonly kind: 'help'; readonly verb: Verb }
   | {
       readonly kind: 'run';
@@ -15,6 +15,8 @@ export type Invocation =
 
 interface Flag {
   readonly name: string;
+  /** With its dashes, as the user wrote it. */
+  readonly typed: string;
   /** Text after `=`, if there was one. */
   readonly value: string | undefined;
 }
@@ -24,23 +26,31 @@ interface Flag {
  * `--leader-elect=false`, `-v=2`, `-kubeconfig f`, `--leader_elect`. Throws a usage error with the nearest match.
  */
 export function parseArguments(argv: readonly string[], verbs: readonly Verb[]): Invocation {
-  if (argv.includes('--version') && !argv.some((word) => isVerb(word, verbs)))
-    return parseArguments(['version'], verbs);
+  const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length);
   const at = verbPosition(argv);
   const name = argv[at];
-  const wantsHelp = argv.some((word) => word === '--help' || word === '-h' || word === '-help');
-  if (name === undefined || (name === 'help' && argv[at + 1] === undefined)) return overview(argv);
-  if (name === 'help') return { kind: 'help', verb: verbNamed(argv[at + 1] ?? '', verbs) };
+  const wantsHelp = words.some((word) => HELP.includes(word));
+  if (name === undefined && words.includes('--version')) return parseArguments(asVersionVerb(argv), verbs);
+  const topic = name === 'help' ? argv.slice(at + 1).find((word) => !HELP.includes(word)) : undefined;
+  if (name === undefined || (name === 'help' && topic === undefined)) return overview(argv);
+  if (topic !== undefined) return { kind: 'help', verb: verbNamed(topic, verbs) };
   const verb = verbNamed(name, verbs);
   if (wantsHelp) return { kind: 'help', verb };
   return { kind: 'run', verb, ...flagsAndPositionals([...argv.slice(0, at), ...argv.slice(at + 1)], verb) };
 }
 
+const HELP: readonly string[] = ['--help', '-h', '-help'];
+
+/** `slipway --version` is what every program understands; other flags beside it stay. */
+const asVersionVerb = (argv: readonly string[]): readonly string[] => [
+  'version',
+  ...argv.filter((word) => word !== '--version'),
+];
+
 /** Without a verb only help can be meant; anything unknown beside it is still an error. */
 function overview(argv: readonly string[]): Invocation {
-  const words = argv.filter((word) => !['--help', '-h', '-help', 'help'].includes(word));
-  readFlags(words, COMMON_SETTINGS);
-  return { kind: 'overview' };
+  const words = argv.filter((word) => !HELP.includes(word) && word !== 'help');
+  return { kind: 'overview', flags: readFlags(words, COMMON_SETTINGS).flags };
 }
 
 /** The first word that is neither a flag nor the value of one. */
@@ -52,8 +62,6 @@ function verbPosition(argv: readonly string[]): number {
   }
   return argv.length;
 }
-
-const isVerb = (word: string, verbs: readonly Verb[]): boolean => verbs.some(({ name }) => name === word);
 
 function verbNamed(name: string, verbs: readonly Verb[]): Verb {
   const verb = verbs.find((candidate) => candidate.name === name);
@@ -102,10 +110,9 @@ function readFlags(words: readonly string[], table: SettingTable) {
 
 /** A lone dash and negative numbers are values, not flags. */
 function asFlag(word: string): Flag | undefined {
-  const match = /^--?([A-Za-z][^=]*)(?:=([\s\S]*))?$/.exec(word);
-  if (match?.[1] === undefined)
-    return word.startsWith('--') && word !== '--' ? { name: word.slice(2), value: undefined } : undefined;
-  return { name: match[1].replaceAll('_', '-'), value: match[2] };
+  const [, typed = '', name = '', value] =
+    /^((?:--?(?=[A-Za-z])|--(?=.))([^=]*))(?:=([\s\S]*))?$/.exec(word) ?? [];
+  return name === '' ? undefined : { name: name.replaceAll('_', '-'), typed, value };
 }
 
 const find = (name: string, table: SettingTable): Setting | undefined =>
@@ -114,7 +121,7 @@ const find = (name: string, table: SettingTable): Setting | undefined =>
 const takesValue = (setting: Setting | undefined): boolean => setting !== undefined && setting.type !== 'boolean';
 
 /** The setting a flag means; a boolean without a value is `true`, its `--no-` form `false`. */
-function knownFlag({ name, value }: Flag, table: SettingTable) {
+function knownFlag({ name, typed, value }: Flag, table: SettingTable) {
   const setting = find(name, table);
   if (setting !== undefined)
     return { name, setting, value: value ?? (setting.type === 'boolean' ? 'true' : undefined) };
@@ -122,5 +129,6 @@ function knownFlag({ name, value }: Flag, table: SettingTable) {
   const negated = name.startsWith('no-') ? find(positive, table) : undefined;
   if (negated?.type === 'boolean' && value === undefined)
     return { name: positive, setting: negated, value: 'false' };
-  throw usageError(`unknown option --${shown(name)}${suggestion(name, Object.keys(table), '--')}`);
+  const match = suggestion(name, Object.keys(table), '--');
+  throw usageError(`unknown option ${shown(typed)}${match || '. See: slipway --help'}`);
 }

@@ -53,7 +53,7 @@ function optionsText(title: string, table: SettingTable): readonly string[] {
 }
 
 function flagText(name: string, setting: Setting): string {
-  if (setting.type === 'boolean') return setting.default ? `--no-${name}` : `--${name}`;
+  if (setting.type === 'boolean') return setting.default ? `--[no-]${name}` : `--${name}`;
   const isChoice = setting.type === 'string' && setting.allowed !== undefined;
   return `--${name} ${isChoice ? (setting.allowed ?? []).join('|') : setting.type.toUpperCase()}`;
 }
@@ -67,7 +67,7 @@ function describe(setting: Setting): string {
 
 /** The default as people would type it; empty when it says nothing. */
 function defaultText(setting: Setting): string {
-  if (setting.type === 'boolean' || setting.isSecret === true || setting.default === undefined) return '';
+  if (setting.type === 'boolean' || setting.default === undefined) return '';
   if (setting.type === 'list') return setting.default.length === 0 ? '' : `default ${setting.default.join(',')}`;
   return `default ${setting.type === 'duration' ? goDuration(setting.default) : setting.default}`;
 }

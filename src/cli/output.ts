@@ -1,4 +1,3 @@
-import type { Journey } from '../app/journey/journey.ts';
 import type { Output } from '../app/verb.ts';
 
 /** Where text goes; the process's own streams, or a test's. */
@@ -10,14 +9,17 @@ export interface Streams {
 export interface OutputOptions {
   readonly format: 'text' | 'json';
   readonly streams: Streams;
-  readonly show: (journey: Journey) => AsyncDisposable;
+  readonly show: Output['show'];
+  /** Text in characters that the terminal can show. */
+  readonly drawable: (text: string) => string;
 }
 
 /** The result on stdout in the form that was asked for, everything else on stderr (experience X1). */
-export function createOutput({ format, streams, show }: OutputOptions): Output {
+export function createOutput({ format, streams, show, drawable }: OutputOptions): Output {
   return {
-    result: (text, json) => streams.stdout(format === 'json' ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`),
-    hint: (text) => streams.stderr(`${text}\n`),
+    result: (text, json) =>
+      streams.stdout(format === 'json' ? `${JSON.stringify(json, null, 2)}\n` : `${drawable(text)}\n`),
+    hint: (text) => streams.stderr(`${drawable(text)}\n`),
     show,
   };
 }

@@ -10,6 +10,11 @@ describe('printYaml', () => {
     });
   }
 
+  it('keeps a long line whole and a list at the indentation of its key, as Go tools write it', () => {
+    const line = 'word '.repeat(60).trim();
+    assert.equal(printYaml({ text: line, items: ['a'] }), `text: ${line}\nitems:\n- a\n`);
+  });
+
   it('writes no anchors for a value that appears twice', () => {
     const labels = { app: 'ccm' };
     assert.equal(printYaml({ a: labels, b: labels }), 'a:\n  app: ccm\nb:\n  app: ccm\n');
@@ -28,6 +33,8 @@ describe('printYaml', () => {
 
 describe('parseYaml', () => {
   const bad = [
+    { name: 'two documents', text: 'a: 1\n---\nb: 2\n', want: /^holds more than one YAML document$/ },
+    { name: 'an anchor that holds itself twice', text: '&a [*a, *a]', want: /^nested deeper than 512 levels$/ },
     { name: 'a duplicate key', text: 'a: 1\na: 2\n', want: /^not valid YAML: Map keys must be unique/ },
     { name: 'broken flow style', text: 'a: [1, 2', want: /^not valid YAML: .*at line 1/ },
     { name: 'an alias bomb', text: aliasBomb(), want: /^not valid YAML: Excessive alias count/ },
@@ -47,6 +54,12 @@ describe('parseYaml', () => {
       assert.throws(() => parseYaml(text), { reason: 'InvalidYaml', message: want });
     });
   }
+
+  it('takes 512 levels and not many more', () => {
+    const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+    assert.ok(parseYaml(nested(512)));
+    assert.throws(() => parseYaml(nested(514)), { message: 'nested deeper than 512 levels' });
+  });
 
   it('leaves the prototype alone', () => {
     parseYaml('__proto__:\n  polluted: true\n');

@@ -10,6 +10,7 @@ export function parseYaml(text: string): unknown {
   const [problem] = document.errors;
   // The parser recurses: what is far too deep ends as a stack overflow that it reports like any syntax error.
   if (problem?.message.includes('call stack') === true) throw tooDeep();
+  if (problem?.code === 'MULTIPLE_DOCS') throw userError('InvalidYaml', 'holds more than one YAML document');
   if (problem !== undefined) throw notYaml(problem);
   const value = valueOf(document);
   if (isDeeperThan(value, MAX_DEPTH)) throw tooDeep();
@@ -29,12 +30,18 @@ const notYaml = (cause: unknown) =>
 
 const tooDeep = () => userError('InvalidYaml', `nested deeper than ${MAX_DEPTH} levels`);
 
-/** Level by level instead of recursively: the answer must not depend on the stack. */
+/**
+ * Level by level instead of recursively: the answer must not depend on the stack. An anchor that holds itself is deeper
+ * than anything, and a value that is referred to twice is looked at once per level.
+ */
 function isDeeperThan(value: unknown, limit: number): boolean {
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth++) {
+  let level = new Set([value]);
+  for (let depth = 0; level.size > 0; depth++) {
     if (depth > limit) return true;
-    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
+    const next = [...level].flatMap((item) =>
+      typeof item === 'object' && item !== null ? Object.values(item) : [],
+    );
+    level = new Set(next);
   }
   return false;
 }

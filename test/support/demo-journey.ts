@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Component } from '../../src/app/components.ts';
 import { hostOfProcess, interruptionOfProcess } from '../../src/app/host.ts';
 import type { Phase, PhaseContext, PhaseId, PhaseOutcome, PhaseSuccess } from '../../src/app/journey/phase.ts';
-import { runUp } from '../../src/app/journey/up.ts';
-import { SystemClock } from '../../src/base/clock.ts';
-import { createPresenter, processTerminal } from '../../src/cli/live/presenter.ts';
+import { upVerbOf } from '../../src/app/verbs/up.ts';
+import { CommandLine } from '../../src/cli/command-line.ts';
 
 /** A journey that looks like the real one will, without doing anything: for goldens, terminals and process hygiene. */
 export interface DemoOptions {
@@ -21,6 +22,8 @@ export interface DemoOptions {
   readonly hasChild?: boolean;
   /** What the hub leaves running does not stop. */
   readonly isStubborn?: boolean;
+  /** The definition does not notice that it should stop. */
+  readonly isDeaf?: boolean;
   /** Something outside any phase throws while the cluster is installed. */
   readonly crashes?: boolean;
 }
@@ -108,6 +111,8 @@ async function sabotaged(
   options: DemoOptions,
   run: Phase['run'],
 ): Promise<PhaseOutcome> {
+  // A timer keeps the process running, as real work would.
+  if (options.isDeaf === true && id === 'definition') await context.clock.sleep(60_000);
   if (options.throws === id)
     throw new TypeError("Cannot read properties of undefined (reading 'secretInternals')");
   if (options.fails !== id) return run(context);
@@ -126,14 +131,16 @@ async function hub(
   pause: Pause,
 ): Promise<PhaseOutcome> {
   const child = hasChild === true ? spawn('sleep', ['600'], { stdio: 'ignore' }) : undefined;
+  if (child !== undefined) writeFileSync(join(context.data, 'hub.pid'), String(child.pid));
   const never = new Promise<void>(() => {});
   context.keep('the hub API server', {
     [Symbol.asyncDispose]: () => (isStubborn === true ? never : ended(child)),
+    kill: () => void child?.kill('SIGKILL'),
   });
   await pause(context, 400);
   return {
     health: 'done',
-    detail: child === undefined ? 'API ready on 127.0.0.1:40123 · 61 kinds' : `API ready, process ${child.pid}`,
+    detail: 'API ready on 127.0.0.1:40123 · 61 kinds',
     addresses: [{ label: 'hub', value: 'export KUBECONFIG=$PWD/.slipway/hub.kubeconfig' }],
     tries: [{ kind: 'command', text: 'kubectl --kubeconfig .slipway/hub.kubeconfig get namespaces' }],
   };
@@ -201,20 +208,10 @@ async function hardware(context: PhaseContext, pause: Pause): Promise<PhaseOutco
   return { health: 'done', detail: '2 devices, module load recorded~, pod got 1 of 1' };
 }
 
-/** Options as one JSON argument, then the settings of `up` and of the renderer. */
-async function main(): Promise<void> {
-  const { argv, env, folder } = hostOfProcess();
-  const given = JSON.parse(argv[0] ?? '{}');
-  const clock = new SystemClock();
-  using interruption = interruptionOfProcess();
-  const settings = { output: 'text', plain: false, ascii: false, color: true, ...given.look };
-  const show = createPresenter({ settings, env, clock, terminal: processTerminal() });
-  const output = { result: () => {}, hint: () => {}, show };
-  const context = { output, clock, signal: interruption.signal, folder, env };
-  const up = { once: false, port: undefined, data: '.slipway', from: undefined, ...given.up };
-  // A terminal that was closed answers EIO; the journey must still stop what it started.
-  process.stdout.on('error', () => {});
-  process.exitCode = await runUp(demoComponents(given.demo), context, up);
+/** The real program with other components: the options of the demo as one JSON argument, then the usual words. */
+if (import.meta.main) {
+  const { argv, ...host } = hostOfProcess();
+  const [options = '{}', ...words] = argv;
+  const verb = upVerbOf(async () => demoComponents(JSON.parse(options)));
+  await new CommandLine({ ...host, argv: words }, [verb], interruptionOfProcess()).run();
 }
-
-if (import.meta.main) await main();

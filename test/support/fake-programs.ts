@@ -14,10 +14,8 @@ export interface FakeProgram {
 }
 
 const HEALTHY_ETCD = `
-  const { port } = new URL(flag('--listen-client-urls'));
   require('node:http').createServer((_, response) => response.end('{"health":"true"}'))
-    .on('error', ({ message }) => { console.error(message); process.exit(1); })
-    .listen(Number(port), '127.0.0.1');
+    .listen(flag('--listen-client-urls').slice('unix://'.length));
 `;
 
 /** Only clients with a certificate of the authority get an answer, as from the real one. */
@@ -31,6 +29,7 @@ const HEALTHY_KUBE_APISERVER = `
     rejectUnauthorized: true,
   };
   require('node:https').createServer(tls, (_, response) => response.end('ok'))
+    .on('error', ({ message }) => { console.error(message); process.exit(1); })
     .listen(Number(flag('--secure-port')), '127.0.0.1');
 `;
 
@@ -58,8 +57,15 @@ export function writeFakePrograms(directory: string, ...programs: readonly FakeP
   }
 }
 
-/** The interpreter is named by its path: harness tests run with an empty PATH. */
-const scriptText = (version: string, body: string): string => `#!${process.execPath}
+/**
+ * The first lines of a program in JavaScript that this very Node runs. Named by its path, because harness tests run with
+ * an empty PATH, and by way of the shell, because a `#!` line ends at the first space.
+ */
+export const NODE_SCRIPT = `#!/bin/sh
+':' //; exec '${process.execPath.replaceAll("'", "'\\''")}' "$0" "$@"
+`;
+
+const scriptText = (version: string, body: string): string => `${NODE_SCRIPT}
 const words = process.argv.slice(2);
 const flag = (name) => words.find((word) => word.startsWith(name + '='))?.slice(name.length + 1);
 if (['--version', '-V', 'version'].includes(words[0])) {

@@ -1,4 +1,4 @@
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Variables } from '../../oracles/cache.ts';
 import { ControlPlane, type ControlPlaneOptions } from '../../oracles/run/control-plane.ts';
@@ -30,7 +30,7 @@ export function startKubernetes(options: StartKubernetesOptions = {}): Promise<C
       kubeApiserver: oracleFile('kube-apiserver', variables),
       kubeControllerManager: controllerManager ? oracleFile('kube-controller-manager', variables) : undefined,
     },
-    baseDirectory: join(tmpdir(), `slipway-oracles-${userInfo().uid}`),
+    baseDirectory: instancesDirectory(),
     purpose: 'functional',
     now: () => new Date(),
     pickPort: freePort,
@@ -40,6 +40,9 @@ export function startKubernetes(options: StartKubernetesOptions = {}): Promise<C
     ...rest,
   });
 }
+
+/** One per user. The number, not the name: in OpenShift a container's user has none. */
+export const instancesDirectory = (): string => join(tmpdir(), `slipway-oracles-${process.geteuid?.() ?? 'user'}`);
 
 const duration = (text: string | undefined, defaultMs: number): number =>
   text === undefined || text === '' ? defaultMs : parseDuration(text);

@@ -3,6 +3,7 @@ import { type Finding, findOracle, type Machine } from '../../oracles/find.ts';
 import { hostMachine } from '../../oracles/machine.ts';
 import { type Need, unmetNeed } from '../../oracles/need.ts';
 import { ORACLES, type Oracle } from '../../oracles/registry.ts';
+import { suggestion } from '../../src/app/nearest.ts';
 
 /** Goes between the name and the body of `describe`. */
 export interface SuiteOptions {
@@ -13,7 +14,7 @@ export type NeedsOracle = (name: string, need?: Need) => SuiteOptions;
 
 /** The rule behind needsOracle, over any machine. `announce` gets one line per oracle that is used. */
 export function oracleNeeds(machine: Machine, announce: (line: string) => void): NeedsOracle {
-  const required = (machine.variables['SLIPWAY_REQUIRE_ORACLES'] ?? '').split(',').map((name) => name.trim());
+  const required = requiredNames(machine.variables);
   const announced = new Set<string>();
   const announceOnce = (name: string, finding: Finding): void => {
     if (finding.state !== 'supported' || announced.has(name)) return;
@@ -31,6 +32,16 @@ export function oracleNeeds(machine: Machine, announce: (line: string) => void):
     if (required.includes(name)) throw new Error(`SLIPWAY_REQUIRE_ORACLES names ${name}, but: ${unmet}`);
     return { skip: unmet };
   };
+}
+
+/** A typo would quietly require nothing. */
+function requiredNames(variables: Variables): readonly string[] {
+  const words = (variables['SLIPWAY_REQUIRE_ORACLES'] ?? '').split(',').map((name) => name.trim());
+  const names = words.filter((name) => name !== '');
+  const known = ORACLES.map(({ name }) => name);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown === undefined) return names;
+  throw new Error(`SLIPWAY_REQUIRE_ORACLES names ${unknown}, which is no oracle${suggestion(unknown, known)}`);
 }
 
 function registered(name: string): Oracle {

@@ -2,8 +2,10 @@ import { execFile } from 'node:child_process';
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const TIMEOUT_MS = 60_000;
+const POLL_MS = 20;
 
 /** A directory that disappears at the end of the block: `await using directory = await scratchDirectory()`. */
 export const scratchDirectory = () => mkdtempDisposable(join(tmpdir(), 'slipway-scratch-'));
@@ -25,6 +27,13 @@ export function outcomeOf(
     resolve({ code: error === null ? 0 : (error.code ?? error.signal ?? 1), stdout, stderr });
   });
   return promise;
+}
+
+/** Waits for something that no event tells; fails with `what` did not happen. */
+export async function until(isTrue: () => boolean, what: string, timeoutMs = TIMEOUT_MS): Promise<void> {
+  for (const startedMs = performance.now(); !isTrue(); await sleep(POLL_MS)) {
+    if (performance.now() - startedMs > timeoutMs) throw new Error(`after ${timeoutMs} ms still not so: ${what}`);
+  }
 }
 
 /** Writes a module into the directory; it reaches our sources through the addresses that the test puts into it. */

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { checks, checksText, isBroken } from './checks.ts';
-import type { Facts } from './facts.ts';
+import { type Check, checks, checksText, isBroken } from './checks.ts';
+import type { Facts, Program } from './facts.ts';
+
+const found = (version: string): Program => ({ state: 'found', version });
 
 const healthy: Facts = {
   node: '24.21.0',
@@ -12,7 +14,11 @@ const healthy: Facts = {
   locale: 'en_GB.UTF-8',
   dashboardPort: { port: 7440, isFree: true },
   openssl: '3.5.0',
-  programs: { kubectl: 'Client Version: v1.36.3', chromium: 'Chromium 156', go: 'go version go1.26' },
+  programs: {
+    kubectl: found('Client Version: v1.36.3'),
+    chromium: found('Chromium 156'),
+    go: found('go version'),
+  },
   proxies: [],
   registry: { isReachable: true, clockSkewSeconds: 1 },
 };
@@ -55,10 +61,19 @@ describe('doctor', () => {
     });
   }
 
-  const tolerated: readonly { name: string; facts: Partial<Facts>; want: string }[] = [
+  const tolerated: readonly { name: string; facts: Partial<Facts>; want: Check['verdict'] }[] = [
     { name: 'port', facts: { dashboardPort: { port: 7440, isFree: false } }, want: 'problem' },
     { name: 'locale', facts: { locale: '' }, want: 'problem' },
-    { name: 'kubectl', facts: { programs: { ...healthy.programs, kubectl: undefined } }, want: 'missing' },
+    {
+      name: 'kubectl',
+      facts: { programs: { ...healthy.programs, kubectl: { state: 'absent' } } },
+      want: 'missing',
+    },
+    {
+      name: 'go',
+      facts: { programs: { ...healthy.programs, go: { state: 'broken', why: 'x' } } },
+      want: 'problem',
+    },
     { name: 'disk', facts: { freeMegabytes: undefined }, want: 'not checked' },
     { name: 'open files', facts: { openFiles: undefined }, want: 'not checked' },
     {

@@ -1,4 +1,4 @@
-import type { Facts } from './facts.ts';
+import type { Facts, Program } from './facts.ts';
 
 /** One row of the table `slipway doctor` prints (experience 5.5). */
 export interface Check {
@@ -129,13 +129,17 @@ const unknown = (name: string): Check => ({
   isRequired: false,
 });
 
-const programCheck = (name: string, version: string | undefined, loss: string): Check => ({
-  name,
-  verdict: version === undefined ? 'missing' : 'ok',
-  found: version ?? 'not on the PATH',
-  advice: version === undefined ? `optional; without it ${loss}` : '',
-  isRequired: false,
-});
+function programCheck(name: string, program: Program, loss: string): Check {
+  const advice = `optional; without it ${loss}`;
+  switch (program.state) {
+    case 'found':
+      return { name, verdict: 'ok', found: program.version, advice: '', isRequired: false };
+    case 'absent':
+      return { name, verdict: 'missing', found: 'not on the PATH', advice, isRequired: false };
+    case 'broken':
+      return { name, verdict: 'problem', found: program.why, advice, isRequired: false };
+  }
+}
 
 /** The checks as aligned text, with a closing sentence. */
 export function checksText(all: readonly Check[]): string {

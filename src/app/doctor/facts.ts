@@ -6,7 +6,13 @@ import { isPortFree } from '../port.ts';
 
 const run = promisify(execFile);
 const PROGRAM_TIMEOUT_MS = 2000;
-const REGISTRY_TIMEOUT_MS = 5000;
+const REGISTRY_TIMEOUT_MS = 8000;
+
+/** The first line a program prints about its version, or why there is none. */
+export type Program =
+  | { readonly state: 'found'; readonly version: string }
+  | { readonly state: 'absent' }
+  | { readonly state: 'broken'; readonly why: string };
 
 /** What is true of this machine; the judgement is in `checks.ts`. Undefined = could not be found out. */
 export interface Facts {
@@ -18,8 +24,7 @@ export interface Facts {
   readonly locale: string;
   readonly dashboardPort: { readonly port: number; readonly isFree: boolean };
   readonly openssl: string;
-  /** First line of the version output of each optional program, or undefined where it is not on the PATH. */
-  readonly programs: Readonly<Record<'kubectl' | 'chromium' | 'go', string | undefined>>;
+  readonly programs: Readonly<Record<'kubectl' | 'chromium' | 'go', Program>>;
   /** Names of the proxy variables that are set; never their values, which may hold passwords. */
   readonly proxies: readonly string[];
   /** Only with --online. */
@@ -32,15 +37,17 @@ export interface FactsOptions {
   readonly isOnline: boolean;
   readonly dashboardPort: number;
   readonly now: () => Date;
+  readonly signal: AbortSignal;
 }
 
-export async function gatherFacts({ folder, env, isOnline, dashboardPort, now }: FactsOptions): Promise<Facts> {
+export async function gatherFacts(options: FactsOptions): Promise<Facts> {
+  const { folder, env, isOnline, dashboardPort, now, signal } = options;
   const [isFree, kubectl, chromium, go, registry] = await Promise.all([
     isPortFree(dashboardPort),
-    firstLine('kubectl', ['version', '--client']),
-    firstLine('chromium', ['--version']),
-    firstLine('go', ['version']),
-    isOnline ? askRegistry(now) : undefined,
+    versionOf('kubectl', ['version', '--client'], signal),
+    versionOf('chromium', ['--version'], signal),
+    versionOf('go', ['version'], signal),
+    isOnline ? askRegistry(now, signal) : undefined,
   ]);
   return {
     node: process.versions.node,
@@ -48,7 +55,8 @@ export async function gatherFacts({ folder, env, isOnline, dashboardPort, now }:
     isWritable: isWritable(folder),
     freeMegabytes: freeMegabytes(folder),
     openFiles: openFileLimit(),
-    locale: env['LC_ALL'] ?? env['LC_CTYPE'] ?? env['LANG'] ?? '',
+    locale:
+      [env['LC_ALL'], env['LC_CTYPE'], env['LANG']].find((value) => value !== undefined && value !== '') ?? '',
     dashboardPort: { port: dashboardPort, isFree },
     openssl: process.versions.openssl,
     programs: { kubectl, chromium, go },
@@ -85,27 +93,39 @@ function openFileLimit(): number | undefined {
   }
 }
 
-async function firstLine(program: string, args: readonly string[]): Promise<string | undefined> {
+async function versionOf(program: string, args: readonly string[], signal: AbortSignal): Promise<Program> {
   try {
-    const { stdout } = await run(program, args, { timeout: PROGRAM_TIMEOUT_MS });
-    return stdout.split('\n')[0]?.trim();
-  } catch {
-    return undefined;
+    const { stdout } = await run(program, args, { timeout: PROGRAM_TIMEOUT_MS, signal });
+    return { state: 'found', version: stdout.split('\n')[0]?.trim() ?? '' };
+  } catch (error) {
+    signal.throwIfAborted();
+    const { code, killed } = error as { code?: unknown; killed?: boolean };
+    if (code === 'ENOENT') return { state: 'absent' };
+    const why = killed === true ? `no answer within ${PROGRAM_TIMEOUT_MS / 1000} s` : 'its version command fails';
+    return { state: 'broken', why };
   }
 }
 
-/** One request tells both: whether packages can be had, and how far our clock is off (header `Date`). */
-async function askRegistry(now: () => Date): Promise<Facts['registry']> {
+/** npm itself asks, because it knows the proxy, the certificates and the registry that an install would use. */
+async function askRegistry(now: () => Date, signal: AbortSignal): Promise<Facts['registry']> {
   try {
-    const { stdout } = await run('npm', ['config', 'get', 'registry'], { timeout: REGISTRY_TIMEOUT_MS });
-    const response = await fetch(stdout.trim(), {
-      method: 'HEAD',
-      signal: AbortSignal.timeout(REGISTRY_TIMEOUT_MS),
-    });
-    const date = Date.parse(response.headers.get('date') ?? '');
-    const skewSeconds = Math.round((now().getTime() - date) / 1000);
-    return { isReachable: true, clockSkewSeconds: Number.isNaN(skewSeconds) ? undefined : skewSeconds };
+    await run('npm', ['ping'], { timeout: REGISTRY_TIMEOUT_MS, signal });
+    return { isReachable: true, clockSkewSeconds: await clockSkew(now, signal) };
   } catch {
+    signal.throwIfAborted();
     return { isReachable: false, clockSkewSeconds: undefined };
+  }
+}
+
+/** Directly, so only where no proxy is in between; a clock that cannot be compared is not a problem. */
+async function clockSkew(now: () => Date, signal: AbortSignal): Promise<number | undefined> {
+  try {
+    const { stdout } = await run('npm', ['config', 'get', 'registry'], { timeout: REGISTRY_TIMEOUT_MS, signal });
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(REGISTRY_TIMEOUT_MS)]);
+    const response = await fetch(stdout.trim(), { method: 'HEAD', signal: limit });
+    const skewSeconds = Math.round((now().getTime() - Date.parse(response.headers.get('date') ?? '')) / 1000);
+    return Number.isNaN(skewSeconds) ? undefined : skewSeconds;
+  } catch {
+    return undefined;
   }
 }

@@ -1,3 +1,5 @@
+import { isRecord } from '../../object/record.ts';
+
 /** What happened before Slipway ran: which Node the host has, and what had to be installed (experience 4.1). */
 export interface Bootstrap {
   readonly node: { readonly found: string; readonly using: string };
@@ -29,6 +31,3 @@ function parseRecord(text: string): Readonly<Record<string, unknown>> | undefine
     return undefined;
   }
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,52 +1,82 @@
 import type { Failure } from '../../api/journey.ts';
-import type { Clock } from '../../base/clock.ts';
 import { causeChain, messageOf, SlipwayError } from '../../base/errors.ts';
 import { CommandError } from '../failures.ts';
-import type { Phase, PhaseFailure, Probe, ProbeAnswer } from './phase.ts';
+import { onceAborted } from './abort-listener.ts';
+import type { Phase, PhaseContext, PhaseFailure, Probe, ProbeAnswer } from './phase.ts';
 
 /** Long enough for a busy machine; a probe that does not answer is evidence in itself. */
 const PROBE_LIMIT_MS = 5000;
+/** No further probe is asked after this time: the user waits for the cause. */
+const ALL_PROBES_LIMIT_MS = 10_000;
+
+/** What is known about a failure besides the probes. */
+export interface Circumstances {
+  /** The newest warnings of the phase. */
+  readonly warnings: readonly string[];
+  /** What the phase waited for last. */
+  readonly waitingFor: string | undefined;
+  /** The path of the log. */
+  readonly log: string;
+  /** How to go on after the cause is removed. */
+  readonly continuation: readonly string[];
+}
 
 /** Says why `phase` failed: the first of its probes that is false, or that all are true (experience X31). */
 export async function failureWithCause(
   phase: Phase,
   outcome: PhaseFailure,
-  warnings: readonly string[],
-  clock: Clock,
+  context: PhaseContext,
+  circumstances: Circumstances,
 ): Promise<Failure> {
-  const falseProbe = await firstFalse(phase.probes, clock);
+  const {
+    evidence,
+    look = [],
+    next = [],
+  } = outcome.cause === undefined
+    ? await firstFalse(phase.probes, context, circumstances)
+    : { evidence: outcome.cause };
   return {
     what: outcome.what ?? outcome.detail,
-    cause: falseProbe?.evidence ?? unknownCause(phase.probes.length, warnings),
-    look: [...(falseProbe?.look ?? []), ...(outcome.look ?? [])],
-    next: [...(falseProbe?.next ?? []), ...(outcome.next ?? []), `npx slipway up --from ${phase.id}`],
+    cause: evidence,
+    look: [...look, ...(outcome.look ?? []), circumstances.log],
+    next: [...next, ...(outcome.next ?? []), ...circumstances.continuation],
     code: outcome.code,
   };
 }
 
-type FalseAnswer = Extract<ProbeAnswer, { isTrue: false }>;
+type FalseAnswer = Omit<Extract<ProbeAnswer, { isTrue: false }>, 'isTrue'>;
 
-async function firstFalse(probes: readonly Probe[], clock: Clock): Promise<FalseAnswer | undefined> {
-  for (const probe of probes) {
-    const answer = await askedInTime(probe, clock);
+async function firstFalse(
+  probes: readonly Probe[],
+  context: PhaseContext,
+  circumstances: Circumstances,
+): Promise<FalseAnswer> {
+  const { clock, signal } = context;
+  const unknown = (why: string): FalseAnswer => ({ evidence: unknownCause(why, circumstances) });
+  const endMs = clock.monotonicMs() + ALL_PROBES_LIMIT_MS;
+  for (const [at, probe] of probes.entries()) {
+    const hasTime = clock.monotonicMs() <= endMs;
+    if (!hasTime)
+      return unknown(`the first ${at} of ${probes.length} probes pass, the others were not asked in time`);
+    const answer = await askedInTime(probe, context);
+    if (signal.aborted) return unknown('interrupted while the probes were asked');
     if (!answer.isTrue) return answer;
   }
-  return undefined;
+  return unknown(PASSED[probes.length] ?? `all ${probes.length} probes pass`);
 }
 
+const PASSED = ['this phase has no probes', 'its one probe passes'];
+
 /** A probe that throws or is silent is false: it could not show that its predicate holds. */
-async function askedInTime(probe: Probe, clock: Clock): Promise<ProbeAnswer> {
+async function askedInTime(probe: Probe, context: PhaseContext): Promise<ProbeAnswer> {
   const limit = new AbortController();
   const silence = Promise.withResolvers<ProbeAnswer>();
-  using _timer = clock.timer(PROBE_LIMIT_MS, () => {
-    limit.abort();
-    silence.resolve({
-      isTrue: false,
-      evidence: `${probe.predicate}: no answer within ${PROBE_LIMIT_MS / 1000} s`,
-    });
-  });
+  const evidence = `${probe.predicate}: no answer within ${PROBE_LIMIT_MS / 1000} s`;
+  const signal = AbortSignal.any([context.signal, limit.signal]);
+  using _abort = onceAborted(signal, () => silence.resolve({ isTrue: false, evidence }));
+  using _timer = context.clock.timer(PROBE_LIMIT_MS, () => limit.abort());
   try {
-    return await Promise.race([probe.ask(limit.signal), silence.promise]);
+    return await Promise.race([probe.ask({ ...context, signal }), silence.promise]);
   } catch (error) {
     return { isTrue: false, evidence: `${probe.predicate}: ${innermost(error)}` };
   }
@@ -54,10 +84,10 @@ async function askedInTime(probe: Probe, clock: Clock): Promise<ProbeAnswer> {
 
 const innermost = (thrown: unknown): string => messageOf(causeChain(thrown).at(-1));
 
-function unknownCause(probes: number, warnings: readonly string[]): string {
+function unknownCause(why: string, { warnings, waitingFor }: Circumstances): string {
+  const waited = waitingFor === undefined ? '' : `; it waited for: ${waitingFor}`;
   const told = warnings.length === 0 ? '' : `; last warnings: ${warnings.join('; ')}`;
-  const asked = probes === 0 ? 'this phase has no probes' : `all ${probes} probes pass`;
-  return `cause unknown: ${asked}${told}`;
+  return `cause unknown: ${why}${waited}${told}`;
 }
 
 /**

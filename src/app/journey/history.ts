@@ -1,3 +1,4 @@
+import { isRecord } from '../../object/record.ts';
 import type { JourneyState } from './state.ts';
 
 /** One finished run, as kept in `.slipway/history.jsonl`. */
@@ -66,6 +67,3 @@ const isPastRun = (value: unknown): value is PastRun =>
   Object.values(value['phasesMs']).every(isTime);
 
 const isTime = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && value >= 0;
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,9 +1,12 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../base/errors.ts';
-import { redactedText } from '../../base/log.ts';
-import type { JourneyListener } from './journey.ts';
+import { redactedText } from '../../base/redaction.ts';
+import type { JourneyListener } from './event-stream.ts';
 import { logLines } from './log-lines.ts';
+
+/** Where the log of a data folder is. */
+export const logFile = (data: string): string => join(data, 'journey.log');
 
 /** The file `.slipway/journey.log`: the last journey, line by line, with the stack traces that are shown nowhere else. */
 export class JourneyLog {
@@ -13,7 +16,7 @@ export class JourneyLog {
   #isOpen = true;
 
   constructor(data: string, warn: (sentence: string) => void) {
-    this.path = join(data, 'journey.log');
+    this.path = logFile(data);
     this.#warn = warn;
   }
 
@@ -22,9 +25,10 @@ export class JourneyLog {
     for (const line of logLines(event, after, before)) this.#write(line);
   };
 
-  recordError(phase: string, thrown: unknown): void {
+  /** The subject is what the error ended: a phase, or the whole journey. */
+  recordError(subject: string, thrown: unknown): void {
     const stack = thrown instanceof Error ? (thrown.stack ?? thrown.message) : messageOf(thrown);
-    this.#write(`phase ${phase}: ${redactedText(stack)}`);
+    this.#write(`${subject}: ${redactedText(stack)}`);
   }
 
   [Symbol.dispose](): void {

@@ -6,54 +6,21 @@ import {
   recordedEvents,
   recordingClock,
 } from '../../../test/support/recorded-journey.ts';
-import type { JourneyEvent } from '../../api/journey.ts';
+import {
+  component,
+  DONE,
+  ends,
+  FAILED,
+  failureOf,
+  never,
+  phase,
+  probe,
+  running,
+} from '../../../test/support/simple-journey.ts';
 import { userError } from '../../base/errors.ts';
-import { Handover, type Phase, type PhaseContext, type PhaseOutcome, type Probe } from './phase.ts';
-
-const DONE: PhaseOutcome = { health: 'done', detail: 'all is well' };
-const FAILED: PhaseOutcome = { health: 'failed', detail: 'it did not work', code: 'SW1201' };
-
-const phase = (overrides: Partial<Phase> = {}): Phase => ({
-  id: 'hub',
-  needs: [],
-  probes: [],
-  run: async () => DONE,
-  ...overrides,
-});
-
-const component = (...phases: readonly Phase[]) => [{ name: 'test', phases }];
-
-const probe = (predicate: string, isTrue: boolean): Probe => ({
-  predicate,
-  ask: async () => (isTrue ? { isTrue } : { isTrue, evidence: `${predicate} is false` }),
-});
-
-/** `hub done`, `cloud skipped (needs hub)` … of every phase that ended and is registered. */
-const ends = (events: readonly JourneyEvent[]): readonly string[] =>
-  events
-    .filter(
-      ({ kind, phase: id, detail }) =>
-        kind === 'end' && id !== 'journey' && detail !== 'not part of this version yet',
-    )
-    .map(({ phase: id, health, detail }) => `${id} ${health}${health === 'skipped' ? ` (${detail})` : ''}`);
-
-const failureOf = (events: readonly JourneyEvent[]) =>
-  events.find(({ failure }) => failure !== undefined)?.failure;
+import { Handover, type Phase, type PhaseContext, type Probe } from './phase.ts';
 
 const tick = async (context: PhaseContext) => context.clock.sleep(1000, context.signal);
-
-/** A journey that is run step by step, with everything it said. */
-function running(phases: readonly Phase[], isOnce: boolean) {
-  const clock = recordingClock();
-  const journey = journeyOf(component(...phases), clock, { isOnce });
-  const stop = new AbortController();
-  const details: string[] = [];
-  journey.subscribe(({ detail }) => details.push(detail));
-  return { clock, journey, stop, details, end: journey.run(stop.signal) };
-}
-
-const kept = (context: PhaseContext, name: string, onStop: () => void = () => {}) =>
-  context.keep(name, { [Symbol.asyncDispose]: async () => onStop() });
 
 describe('a journey', () => {
   it('runs the phases in order and times them', async () => {
@@ -135,7 +102,7 @@ describe('a journey', () => {
   });
 
   it('tells late comers everything so far', async () => {
-    const { journey, clock, end } = running([phase()], true);
+    const { journey, clock, end } = running([phase()]);
     await inVirtualTime(clock, end);
     assert.equal(journey.state.phases[0]?.health, 'done');
     assert.equal(journey.state.stage, 'stopped');
@@ -151,6 +118,56 @@ describe('a journey', () => {
     journey.subscribe(({ kind, phase: id }) => heard.push(`${id} ${kind}`));
     await inVirtualTime(clock, journey.run(new AbortController().signal));
     assert.deepEqual(heard.slice(0, 4), ['journey start', 'hub start', 'journey warn', 'hub end']);
+  });
+
+  it('skips what needs a phase that found nothing to do', async () => {
+    const run: Phase['run'] = async () => ({ health: 'skipped', detail: 'the definition has no volumes' });
+    const events = await recordedEvents(
+      component(phase({ id: 'storage', run }), phase({ id: 'onboarding', needs: ['storage'] })),
+    );
+    assert.deepEqual(ends(events), [
+      'storage skipped (the definition has no volumes)',
+      'onboarding skipped (needs storage and machines)',
+    ]);
+  });
+
+  it('does not listen to the progress of a phase that has ended', async () => {
+    const late: Phase['run'] = async (context) => {
+      context.clock.timer(500, () => {
+        context.progress('too late', 80);
+        context.row({ path: ['host'], health: 'working', word: 'too late' });
+        context.waitingFor('nothing');
+        context.warn('this is heard');
+      });
+      return DONE;
+    };
+    const events = await recordedEvents(
+      component(
+        phase({ run: late }),
+        phase({ id: 'cloud', run: async (context) => tick(context).then(() => DONE) }),
+      ),
+    );
+    const told = events.filter(({ phase: id }) => id === 'hub').map(({ kind, detail }) => `${kind} ${detail}`);
+    assert.deepEqual(told, ['start ', 'end all is well', 'warn this is heard']);
+  });
+
+  it('refuses two phases with the same id', () => {
+    const twice = () => journeyOf(component(phase(), phase()), recordingClock());
+    assert.throws(twice, { message: 'two components register the phase "hub"' });
+  });
+
+  it('experience/X13: keeps what only a live terminal may show out of events', async () => {
+    const address = { label: 'page', value: 'http://127.0.0.1:7440/' };
+    const run: Phase['run'] = async () => ({
+      health: 'done',
+      detail: '',
+      addresses: [{ ...address, liveValue: `${address.value}#t=3fd1` }],
+    });
+    const { clock, journey, events, end } = running([phase({ run })]);
+    await inVirtualTime(clock, end);
+    assert.doesNotMatch(JSON.stringify(events), /3fd1/);
+    assert.doesNotMatch(JSON.stringify(journey.state), /3fd1/);
+    assert.equal(journey.liveAddress(address).value, 'http://127.0.0.1:7440/#t=3fd1');
   });
 
   it('experience/X13: publishes no secret, whatever a phase says', async () => {
@@ -183,6 +200,58 @@ describe('the cause of a failure', () => {
     assert.equal(failure?.cause, 'cause unknown: all 2 probes pass; last warnings: two; three; four');
   });
 
+  it('experience/X31: names what the phase waited for when all probes pass', async () => {
+    const run: Phase['run'] = async (context) => {
+      context.waitingFor('2 of 3 nodes Ready');
+      context.waitingFor('3 of 3 nodes Ready');
+      return FAILED;
+    };
+    const failure = failureOf(await failing([probe('a', true)], run));
+    assert.equal(failure?.cause, 'cause unknown: its one probe passes; it waited for: 3 of 3 nodes Ready');
+  });
+
+  it('is what the phase itself says where it knows it, and then no probe is asked', async () => {
+    const failure = failureOf(
+      await failing([probe('a', false)], async () => ({ ...FAILED, cause: 'disk sda is broken' })),
+    );
+    assert.equal(failure?.cause, 'disk sda is broken');
+  });
+
+  it('asks a probe with the context of its phase', async () => {
+    const seen: unknown[] = [];
+    const curious: Probe = {
+      predicate: 'a',
+      ask: async ({ data, journey, signal }) => {
+        seen.push(data, typeof journey, signal.aborted);
+        return { isTrue: true };
+      },
+    };
+    await failing([curious]);
+    assert.deepEqual(seen, ['/home/ada/clone/.slipway', 'object', false]);
+  });
+
+  it('does not ask for ever: slow probes are given up after some time, and said to be not asked', async () => {
+    const slow: Probe = {
+      predicate: 'slow',
+      ask: async ({ clock }) => clock.sleep(4900).then(() => ({ isTrue: true })),
+    };
+    const events = await failing(Array.from({ length: 10 }, () => slow));
+    const want = 'cause unknown: the first 3 of 10 probes pass, the others were not asked in time';
+    assert.equal(failureOf(events)?.cause, want);
+    assert.ok((events.at(-1)?.atMs ?? 0) <= 15_000);
+  });
+
+  it('experience/X26: Ctrl-C while probes are asked ends at once', async () => {
+    const hangs: Probe = { predicate: 'the API answers', ask: never };
+    const { clock, stop, events, end } = running([phase({ run: async () => FAILED, probes: [hangs, hangs] })]);
+    await clock.advance(100);
+    stop.abort();
+    await clock.advance(10);
+    assert.equal((await end).wasInterrupted, true);
+    assert.equal(failureOf(events)?.cause, 'cause unknown: interrupted while the probes were asked');
+    assert.ok((events.at(-1)?.atMs ?? 0) <= 110);
+  });
+
   it('counts a probe that throws or does not answer as false', async () => {
     const throws: Probe = { predicate: 'the API answers', ask: () => Promise.reject(new Error('refused')) };
     const hangs: Probe = { predicate: 'the API answers', ask: () => new Promise(() => {}) };
@@ -196,6 +265,11 @@ describe('the cause of a failure', () => {
     assert.equal(failure?.code, 'SW1201');
   });
 
+  it('always names the log', async () => {
+    const events = await failing([probe('a', false)], async () => ({ ...FAILED, look: ['x.log'] }));
+    assert.deepEqual(failureOf(events)?.look, ['x.log', '.slipway/journey.log']);
+  });
+
   it('shows the sentence of a failure that was foreseen', async () => {
     const events = await failing([], () =>
       Promise.reject(userError('BadDefinition', 'volumes.attach is missing')),
@@ -207,113 +281,11 @@ describe('the cause of a failure', () => {
     const recorded: unknown[] = [];
     const thrown = new TypeError('internal pointer 0xdeadbeef');
     const phases = component(phase({ run: () => Promise.reject(thrown) }));
-    const events = await recordedEvents(phases, { recordError: (_phase, error) => recorded.push(error) });
+    const events = await recordedEvents(phases, {
+      recordError: (subject, error) => recorded.push([subject, error]),
+    });
     assert.doesNotMatch(JSON.stringify(events), /deadbeef/);
     assert.equal(failureOf(events)?.code, 'SW9001');
-    assert.deepEqual(recorded, [thrown]);
-  });
-});
-
-describe('the end of a journey', () => {
-  it('experience/X26: stops what was left running in reverse order, one line per thing', async () => {
-    const stopped: string[] = [];
-    const run: Phase['run'] = async (context) => {
-      for (const name of ['hub', 'cluster', 'page']) kept(context, name, () => stopped.push(name));
-      return DONE;
-    };
-    const events = await recordedEvents(component(phase({ run })));
-    assert.deepEqual(stopped, ['page', 'cluster', 'hub']);
-    const lines = events.slice(-5).map(({ detail }) => detail);
-    assert.deepEqual(lines, [
-      'stopping…',
-      'stopped page',
-      'stopped cluster',
-      'stopped hub',
-      'nothing is left running',
-    ]);
-  });
-
-  it('goes on when one thing cannot be stopped or takes for ever', async () => {
-    const stopped: string[] = [];
-    const run: Phase['run'] = async (context) => {
-      kept(context, 'good', () => stopped.push('good'));
-      context.keep('stubborn', { [Symbol.asyncDispose]: () => new Promise(() => {}) });
-      context.keep('broken', { [Symbol.asyncDispose]: () => Promise.reject(new Error('no such process')) });
-      return DONE;
-    };
-    const events = await recordedEvents(component(phase({ run })));
-    assert.deepEqual(stopped, ['good']);
-    const warnings = events.filter(({ kind }) => kind === 'warn').map(({ detail }) => detail);
-    assert.deepEqual(warnings, [
-      'broken could not be stopped: no such process',
-      'stubborn did not stop in time; it may still be running',
-    ]);
-  });
-
-  it('experience/X14: is an interruption before the last phase has ended', async () => {
-    const { clock, stop, details, end } = running(
-      [phase({ run: async (c) => tick(c).then(() => DONE) }), phase({ id: 'cloud' })],
-      false,
-    );
-    await clock.advance(10);
-    stop.abort();
-    assert.equal(details.at(-1), 'stopping…', 'said at once');
-    assert.equal(await inVirtualTime(clock, end), 'interrupted');
-    assert.ok(details.includes('interrupted'));
-  });
-
-  it('does not wait for a phase that does not notice the interruption', async () => {
-    const stopped: string[] = [];
-    const late = Promise.withResolvers<void>();
-    const run: Phase['run'] = async (context) => {
-      await late.promise;
-      kept(context, 'late', () => stopped.push('late'));
-      return DONE;
-    };
-    const { clock, stop, end } = running([phase({ run })], true);
-    stop.abort();
-    assert.equal(await inVirtualTime(clock, end), 'interrupted');
-    late.resolve();
-    await clock.advance(1);
-    assert.deepEqual(stopped, ['late'], 'what it hands over too late is stopped too');
-  });
-
-  it('stays up as long as something runs, and finishes well when it is stopped then', async () => {
-    const run: Phase['run'] = async (context) => {
-      kept(context, 'page');
-      return DONE;
-    };
-    const { clock, journey, stop, details, end } = running([phase({ run })], false);
-    await clock.advance(60_000);
-    assert.equal(journey.state.stage, 'standing');
-    stop.abort();
-    assert.equal(await inVirtualTime(clock, end), 'finished');
-    const last = 'everything is stopped; data stays in .slipway, to remove it: rm -r .slipway';
-    assert.deepEqual(details.slice(-3), ['stopping…', 'stopped page', last]);
-  });
-
-  it('comes by itself when nothing runs', async () => {
-    const { clock, details, end } = running([phase()], false);
-    assert.equal(await inVirtualTime(clock, end), 'finished');
-    assert.equal(details.at(-1), 'nothing is running, so this ends here');
-  });
-
-  it('experience/X32: waits after a failure; a retry runs what failed and what needed it', async () => {
-    let attempts = 0;
-    const ran: string[] = [];
-    const count = (id: string) => async () => (ran.push(id), DONE);
-    const flaky = async () => (++attempts === 1 ? FAILED : DONE);
-    const phases = [
-      phase({ id: 'hub', run: count('hub') }),
-      phase({ id: 'cloud', run: flaky }),
-      phase({ id: 'storage', needs: ['cloud'], run: count('storage') }),
-    ];
-    const { clock, journey, end } = running(phases, false);
-    await clock.advance(1000);
-    assert.equal(journey.state.stage, 'standing');
-    assert.deepEqual(ran, ['hub']);
-    journey.retry();
-    await inVirtualTime(clock, end);
-    assert.deepEqual(ran, ['hub', 'storage']);
+    assert.deepEqual(recorded, [['phase hub', thrown]]);
   });
 });

@@ -1,12 +1,14 @@
-import { type JourneyEvent, type JourneyPlan, WHOLE_JOURNEY } from '../../api/journey.ts';
+import { type Address, type JourneyPlan, WHOLE_JOURNEY } from '../../api/journey.ts';
 import type { Clock } from '../../base/clock.ts';
-import { failureWithCause, thrownOutcome } from './cause.ts';
-import { Keeper } from './keeper.ts';
-import type { Phase, PhaseContext, PhaseFailure, PhaseId, PhaseOutcome, PhaseSuccess } from './phase.ts';
+import { onceAborted } from './abort-listener.ts';
+import type { Circumstances } from './cause.ts';
+import { EventStream, type JourneyListener, type Untimed } from './event-stream.ts';
+import { Keeper, STOP_LIMIT_MS } from './keeper.ts';
+import type { Phase, PhaseFailure, PhaseId } from './phase.ts';
+import { PhaseRun } from './phase-run.ts';
 import { shellWord, shownPath } from './plain-text.ts';
-import { phaseTitle } from './plan.ts';
-import { redactedEvent } from './redaction.ts';
-import { EMPTY_JOURNEY, failedPhases, type JourneyState, reduce } from './state.ts';
+import { dependants, phaseTitle } from './plan.ts';
+import { failedPhases, type JourneyState } from './state.ts';
 import { endSentence, lastWords } from './verdict.ts';
 
 export interface JourneyOptions {
@@ -15,67 +17,69 @@ export interface JourneyOptions {
   /** Phases that `--from` leaves out. */
   readonly leftOut: ReadonlySet<PhaseId>;
   readonly from: PhaseId | undefined;
-  /** End after the last phase instead of staying up. */
-  readonly isOnce: boolean;
   readonly clock: Clock;
   readonly folder: string;
   readonly data: string;
   readonly port: number | undefined;
-  /** Takes what must not be shown: the error behind a phase that ended in a way nobody foresaw. */
-  readonly recordError: (phase: PhaseId, thrown: unknown) => void;
+  /** The command that goes on at a phase, with the settings of this one. */
+  readonly continueCommand: (phase: PhaseId) => string;
+  /** Takes what must not be shown: the error behind something that ended in a way nobody foresaw. */
+  readonly recordError: (subject: string, thrown: unknown) => void;
 }
 
-/** Told of every event, with the state before and after it. */
-export type JourneyListener = (event: JourneyEvent, after: JourneyState, before: JourneyState) => void;
-
-export type JourneyEnd = 'finished' | 'interrupted';
-
-/** How long a phase may take to notice that it should stop; with the 3 s of the keeper a journey ends in 4 s. */
-const PHASE_STOP_LIMIT_MS = 1000;
+export interface JourneyEnd {
+  /** The signal came before the last phase ended. */
+  readonly wasInterrupted: boolean;
+  /** Names of what did not stop. */
+  readonly stillRunning: readonly string[];
+}
 
 /** Runs the phases in order, tells everybody what happens, and stops what they left running. */
 export class Journey {
   readonly #options: JourneyOptions;
-  readonly #listeners = new Set<JourneyListener>();
+  readonly #stream: EventStream;
   readonly #keeper: Keeper;
-  readonly #unheard: JourneyEvent[] = [];
-  #state = EMPTY_JOURNEY;
+  readonly #deafPhases: string[] = [];
+  #atWork: PhaseRun | undefined;
+  /** Time spent in phases, without the time in which the journey only stood. */
+  #workedMs = 0;
+  #wasInterrupted = false;
+  #stopDeadlineMs: number | undefined;
   #retryWanted: (() => void) | undefined;
 
   constructor(options: JourneyOptions) {
     this.#options = options;
-    this.#keeper = new Keeper(options.clock);
+    this.#stream = new EventStream(options.clock);
+    this.#keeper = new Keeper(options.clock, (phase, name, why) => this.#lose(phase, name, why));
   }
 
   /** For those who come late: everything told so far. */
   get state(): JourneyState {
-    return this.#state;
+    return this.#stream.state;
+  }
+
+  /** The time of events (`atMs`) right now. */
+  get elapsedMs(): number {
+    return this.#stream.elapsedMs;
+  }
+
+  /** The file that has what is shown nowhere else. */
+  get log(): string {
+    return this.#options.plan.log;
   }
 
   subscribe(listener: JourneyListener): Disposable {
-    this.#listeners.add(listener);
-    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+    return this.#stream.subscribe(listener);
   }
 
-  /** Runs until the journey is over and everything is stopped; `interrupted` = the signal came before the last phase ended. */
+  /** Runs until the journey is over and everything is stopped. */
   async run(signal: AbortSignal): Promise<JourneyEnd> {
-    const onAbort = () => this.#tell({ kind: 'progress', detail: 'stopping…', stage: 'stopping' });
-    this.#tell({
-      kind: 'start',
-      detail: 'the journey of a new provider',
-      stage: 'running',
-      plan: this.#options.plan,
-    });
-    signal.addEventListener('abort', onAbort, { once: true });
-    await this.#runPhases(
-      signal,
-      this.#options.plan.phases.map(({ id }) => id),
-    );
-    const end = signal.aborted ? 'interrupted' : 'finished';
-    await this.#stayUp(signal);
-    signal.removeEventListener('abort', onAbort);
-    await this.#stop(end);
-    return end;
+    try {
+      return await this.#travel(signal);
+    } finally {
+      // Only when a listener threw is there something left; then nobody can be told, but it must be stopped.
+      await this.#keeper.stopAll(this.#stopBy(), () => {});
+    }
   }
 
   /** Runs what failed again, and what was skipped because of it. Does something only while the journey stays up. */
@@ -88,6 +92,43 @@ export class Journey {
     this.#tell({ kind: 'warn', detail });
   }
 
+  /** Records an error that ends the process. */
+  recordCrash(thrown: unknown): void {
+    this.#options.recordError(WHOLE_JOURNEY, thrown);
+  }
+
+  /** Ends what was left running, without waiting; for the end of the process. */
+  kill(): void {
+    this.#keeper.kill();
+  }
+
+  /** The address as a live terminal may show it. */
+  liveAddress(address: Address): Address {
+    return this.#stream.liveAddress(address);
+  }
+
+  async #travel(signal: AbortSignal): Promise<JourneyEnd> {
+    const { plan } = this.#options;
+    this.#tell({ kind: 'start', detail: 'the journey of a new provider', stage: 'running', plan });
+    using _stop = onceAborted(signal, () => this.#noteStop());
+    const ids = plan.phases.map(({ id }) => id);
+    await this.#runPhases(signal, ids);
+    await this.#stayUp(signal);
+    return this.#stop();
+  }
+
+  #noteStop(): void {
+    this.#stopBy();
+    this.#keeper.expectEnds();
+    this.#tell({ kind: 'progress', detail: 'stopping…', stage: 'stopping' });
+  }
+
+  /** One limit for everything there is to stop, counted from the first request (experience X26). */
+  #stopBy(): number {
+    this.#stopDeadlineMs ??= this.#options.clock.monotonicMs() + STOP_LIMIT_MS;
+    return this.#stopDeadlineMs;
+  }
+
   async #runPhases(signal: AbortSignal, ids: readonly string[]): Promise<void> {
     const { clock } = this.#options;
     const startMs = clock.monotonicMs();
@@ -95,166 +136,130 @@ export class Journey {
       if (signal.aborted) break;
       await this.#advance(id, signal);
     }
-    if (signal.aborted) return;
-    const durationMs = clock.monotonicMs() - startMs;
-    const isBad = failedPhases(this.#state).length > 0;
-    const detail = endSentence(this.#state, durationMs);
-    this.#tell({ kind: 'end', detail, durationMs, stage: 'ended', health: isBad ? 'failed' : 'done' });
+    this.#workedMs += clock.monotonicMs() - startMs;
+    if (signal.aborted) {
+      this.#wasInterrupted = true;
+      return;
+    }
+    const durationMs = this.#workedMs;
+    const health = failedPhases(this.state).length > 0 ? 'failed' : 'done';
+    this.#tell({ kind: 'end', detail: endSentence(this.state, durationMs), durationMs, stage: 'ended', health });
   }
 
   async #advance(id: string, signal: AbortSignal): Promise<void> {
     const phase = this.#options.phases.find((candidate) => candidate.id === id);
     const reason = phase === undefined ? 'not part of this version yet' : this.#skipReason(phase);
-    if (phase !== undefined && reason === undefined) return this.#runPhase(phase, signal);
-    this.#publish({ phase: id, kind: 'end', detail: reason ?? '', health: 'skipped' });
+    if (phase === undefined || reason !== undefined) {
+      this.#stream.publish({ phase: id, kind: 'end', detail: reason ?? '', health: 'skipped' });
+      return;
+    }
+    this.#atWork = this.#phaseRun(phase);
+    const hasNoticed = await this.#atWork.run(signal);
+    this.#atWork = undefined;
+    if (!hasNoticed) this.#deafPhases.push(`phase ${phaseTitle(phase.id)}`);
   }
 
   #skipReason(phase: Phase): string | undefined {
     if (this.#options.leftOut.has(phase.id)) return `starts at ${this.#options.from ?? phase.id}`;
     const isMissing = (need: PhaseId) =>
-      this.#state.phases.some(({ id, health }) => id === need && (health === 'failed' || health === 'skipped'));
+      this.state.phases.some(({ id, health }) => id === need && (health === 'failed' || health === 'skipped'));
     const missing = phase.needs.find(isMissing);
     return missing === undefined ? undefined : `needs ${phaseTitle(missing)}`;
   }
 
-  async #runPhase(phase: Phase, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    const startMs = clock.monotonicMs();
-    this.#publish({ phase: phase.id, kind: 'start', detail: '' });
-    const outcome = await this.#outcome(phase, signal);
-    const durationMs = clock.monotonicMs() - startMs;
-    if (outcome === undefined) {
-      this.#publish({ phase: phase.id, kind: 'end', detail: 'interrupted', health: 'skipped', durationMs });
-    } else if (outcome.health === 'failed') {
-      await this.#fail(phase, outcome, durationMs);
-    } else {
-      this.#publish({ phase: phase.id, kind: 'end', durationMs, ...outcome } satisfies Untimed & PhaseSuccess);
-    }
-  }
-
-  /** Undefined = interrupted. */
-  async #outcome(phase: Phase, signal: AbortSignal): Promise<PhaseOutcome | undefined> {
-    const { clock } = this.#options;
-    const given = Promise.withResolvers<undefined>();
-    using _abort = onceAborted(signal, () => clock.timer(PHASE_STOP_LIMIT_MS, () => given.resolve(undefined)));
-    try {
-      const outcome = await Promise.race([phase.run(this.#context(phase, signal)), given.promise]);
-      return outcome?.health === 'failed' && signal.aborted ? undefined : outcome;
-    } catch (error) {
-      if (signal.aborted) return undefined;
-      this.#options.recordError(phase.id, error);
-      return thrownOutcome(error);
-    }
-  }
-
-  async #fail(phase: Phase, outcome: PhaseFailure, durationMs: number): Promise<void> {
-    const { clock } = this.#options;
-    const warnings = this.#state.phases.find(({ id }) => id === phase.id)?.warnings ?? [];
-    const failure = await failureWithCause(phase, outcome, warnings, clock);
-    const { detail, code } = outcome;
-    this.#publish({ phase: phase.id, kind: 'end', detail, health: 'failed', durationMs, failure, code });
-  }
-
-  #context({ id }: Phase, signal: AbortSignal): PhaseContext {
-    const { clock, folder, data, port } = this.#options;
-    return {
+  #phaseRun(phase: Phase): PhaseRun {
+    const { clock, folder, data, port, recordError } = this.#options;
+    return new PhaseRun(phase, {
       clock,
-      signal,
       folder,
       data,
       port,
+      recordError,
       journey: this,
-      progress: (detail, percent) =>
-        this.#publish({ phase: id, kind: 'progress', detail, ...(percent !== undefined && { percent }) }),
-      row: (row) =>
-        this.#publish({ phase: id, kind: 'progress', detail: `${row.path.join(' ')}: ${row.word}`, row }),
-      waitingFor: (predicate) =>
-        this.#publish({ phase: id, kind: 'progress', detail: `waiting for ${predicate}`, waitingFor: predicate }),
-      warn: (detail) => this.#publish({ phase: id, kind: 'warn', detail }),
-      keep: (name, running) => this.#keeper.keep(id, name, running),
+      publish: (event) => this.#stream.publish(event),
+      keep: (id, name, running) => this.#keeper.keep(id, name, running),
+      circumstances: (id) => this.#circumstances(id),
+    });
+  }
+
+  #circumstances(id: PhaseId): Circumstances {
+    const { plan, continueCommand } = this.#options;
+    const phase = this.state.phases.find((candidate) => candidate.id === id);
+    const whenever = plan.isOnce ? [] : ['once this one is stopped:'];
+    return {
+      warnings: phase?.warnings ?? [],
+      waitingFor: phase?.waitingFor,
+      log: plan.log,
+      continuation: [...whenever, continueCommand(id)],
     };
+  }
+
+  /** What a phase left running has ended by itself: the phase has failed, though perhaps long after its end. */
+  #lose(id: PhaseId, name: string, why: string): void {
+    const what = `${name} ended by itself`;
+    const outcome: PhaseFailure = { health: 'failed', detail: why, what, cause: why, code: 'SW1201' };
+    if (this.#atWork?.phase.id === id) {
+      this.#atWork.lose(outcome);
+      return;
+    }
+    const { log, continuation } = this.#circumstances(id);
+    const failure = { what, cause: why, look: [log], next: continuation, code: outcome.code };
+    this.#stream.publish({ phase: id, kind: 'error', detail: why, health: 'failed', failure, code: outcome.code });
   }
 
   /** Until the user stops it; with nothing running and nothing failed there is nothing to stay for. */
   async #stayUp(signal: AbortSignal): Promise<void> {
-    const hasReason = () => !this.#keeper.isEmpty || failedPhases(this.#state).length > 0;
-    while (!this.#options.isOnce && !signal.aborted && hasReason()) {
-      this.#tell({ kind: 'progress', detail: 'running · Ctrl-C stops everything it started', stage: 'standing' });
+    const hasReason = () => !this.#keeper.isEmpty || failedPhases(this.state).length > 0;
+    while (!this.#options.plan.isOnce && !signal.aborted && hasReason()) {
+      const failed = failedPhases(this.state).map(({ title }) => title);
+      const what = failed.length === 0 ? 'running' : `failed: ${failed.join(', ')}`;
+      this.#tell({ kind: 'progress', detail: `${what} · Ctrl-C stops everything it started`, stage: 'standing' });
       if ((await this.#stoppedOrRetried(signal)) === 'retry') await this.#runAgain(signal);
     }
   }
 
   async #stoppedOrRetried(signal: AbortSignal): Promise<'stop' | 'retry'> {
     const decision = Promise.withResolvers<'stop' | 'retry'>();
-    const onAbort = () => decision.resolve('stop');
     this.#retryWanted = () => {
-      if (failedPhases(this.#state).length > 0) decision.resolve('retry');
+      if (failedPhases(this.state).length > 0) decision.resolve('retry');
     };
-    signal.addEventListener('abort', onAbort, { once: true });
+    using _abort = onceAborted(signal, () => decision.resolve('stop'));
     using _awake = keptAwake(this.#options.clock);
     const wish = await decision.promise;
-    signal.removeEventListener('abort', onAbort);
     this.#retryWanted = undefined;
     return wish;
   }
 
   async #runAgain(signal: AbortSignal): Promise<void> {
-    const isOpen = ({ health, isRegistered }: JourneyState['phases'][number]) =>
-      isRegistered && (health === 'failed' || health === 'skipped');
-    const again = this.#state.phases.filter(isOpen).map(({ id }) => id);
-    this.#tell({ kind: 'progress', detail: `trying again: ${again.join(', ')}`, stage: 'running' });
-    for (const id of again.toReversed()) await this.#keeper.stopThoseOf(id, () => {});
+    const { phases, leftOut } = this.#options;
+    const failed = failedPhases(this.state).map(({ id }) => id);
+    const again = dependants(phases, failed).filter((id) => !leftOut.has(id));
+    const titles = again.map(phaseTitle).join(', ');
+    this.#tell({ kind: 'progress', detail: `trying again: ${titles}`, stage: 'running' });
+    for (const id of again.toReversed()) await this.#keeper.stopThoseOf(id, this.#report);
     await this.#runPhases(signal, again);
   }
 
-  async #stop(end: JourneyEnd): Promise<void> {
-    const { isOnce, folder, data } = this.#options;
-    const wasAsked = this.#state.stage === 'stopping';
-    if (!this.#keeper.isEmpty && !wasAsked) {
-      this.#tell({ kind: 'progress', detail: 'stopping…', stage: 'stopping' });
-    }
-    await this.#keeper.stopAll((line, isBad) => this.#tell({ kind: isBad ? 'warn' : 'progress', detail: line }));
-    const failed = isOnce && end === 'finished' ? failedPhases(this.#state) : [];
+  async #stop(): Promise<JourneyEnd> {
+    const { folder, data, plan } = this.#options;
+    const { isOnce } = plan;
+    const wasAsked = this.state.stage === 'stopping';
+    if (!this.#keeper.isEmpty && !wasAsked) this.#noteStop();
+    const left = await this.#keeper.stopAll(this.#stopBy(), this.#report);
+    const stillRunning = [...this.#deafPhases, ...left];
+    const isFailure = isOnce && !this.#wasInterrupted;
+    const failed = isFailure ? failedPhases(this.state).map(({ title }) => title) : [];
     const place = shellWord(shownPath(folder, data));
-    this.#tell({ ...lastWords({ failed, wasAsked, isOnce, place }), stage: 'stopped' });
+    this.#tell({ ...lastWords({ failed, stillRunning, wasAsked, isOnce, place }), stage: 'stopped' });
+    return { wasInterrupted: this.#wasInterrupted, stillRunning };
   }
+
+  readonly #report = (line: string, isBad: boolean): void =>
+    this.#tell({ kind: isBad ? 'warn' : 'progress', detail: line });
 
   #tell(event: Omit<Untimed, 'phase'>): void {
-    this.#publish({ phase: WHOLE_JOURNEY, ...event });
+    this.#stream.publish({ phase: WHOLE_JOURNEY, ...event });
   }
-
-  /** A listener may publish too (the log, when the disk is full); its event waits until all have heard the one before. */
-  #publish(untimed: Untimed): void {
-    this.#unheard.push(redactedEvent({ ts: this.#options.clock.now().toISOString(), ...untimed }));
-    if (this.#unheard.length > 1) return;
-    for (let event = this.#unheard[0]; event !== undefined; event = this.#unheard[0]) {
-      this.#deliver(event);
-      this.#unheard.shift();
-    }
-  }
-
-  #deliver(event: JourneyEvent): void {
-    const before = this.#state;
-    this.#state = reduce(before, event);
-    for (const listener of this.#listeners) listener(event, this.#state, before);
-  }
-}
-
-type Untimed = Omit<JourneyEvent, 'ts'>;
-
-/** Runs `start` when the signal aborts; disposal undoes it. */
-function onceAborted(signal: AbortSignal, start: () => Disposable): Disposable {
-  let started: Disposable | undefined;
-  const onAbort = () => {
-    started = start();
-  };
-  signal.addEventListener('abort', onAbort, { once: true });
-  return {
-    [Symbol.dispose]: () => {
-      signal.removeEventListener('abort', onAbort);
-      started?.[Symbol.dispose]();
-    },
-  };
 }
 
 /** A promise alone does not keep a process running; after a failure there may be nothing else. */

@@ -1,11 +1,8 @@
 import { type Failure, type JourneyEvent, WHOLE_JOURNEY } from '../../api/journey.ts';
 import { humanDuration } from '../../base/duration.ts';
 import { printable } from './plain-text.ts';
-import { rowAt } from './rows.ts';
+import { hasPassedStep, rowNews } from './rows.ts';
 import type { JourneyState, PhaseState } from './state.ts';
-
-/** Percent is worth a line each time it passes one of these steps. */
-const PERCENT_STEP = 25;
 
 /** `09:14:02.113Z` of an RFC 3339 time in UTC. */
 export const timeOfDay = (ts: string): string => ts.slice(ts.indexOf('T') + 1);
@@ -35,7 +32,7 @@ function phaseTexts(event: JourneyEvent, phase: PhaseState, before: JourneyState
     case 'warn':
       return [`attention: ${event.detail}`];
     case 'error':
-      return [`failed: ${event.detail}`];
+      return [`failed: ${event.detail}`, ...failureTexts(event.failure)];
     case 'end':
       return [endText(phase), ...failureTexts(event.failure)];
   }
@@ -44,6 +41,7 @@ function phaseTexts(event: JourneyEvent, phase: PhaseState, before: JourneyState
 function progressTexts(event: JourneyEvent, phase: PhaseState, before: JourneyState): readonly string[] {
   const old = before.phases.find(({ id }) => id === phase.id);
   if (event.row !== undefined) return rowTexts(event.row.path, phase, old);
+  if (event.removedRow !== undefined) return [event.detail];
   // What it waits for is told when it takes long (`still waiting`), not whenever a counter in it moves.
   if (event.waitingFor !== undefined) return [];
   const isNews = old?.detail !== phase.detail || hasPassedStep(old?.percent, phase.percent);
@@ -51,10 +49,8 @@ function progressTexts(event: JourneyEvent, phase: PhaseState, before: JourneySt
 }
 
 function rowTexts(path: readonly string[], phase: PhaseState, old: PhaseState | undefined): readonly string[] {
-  const [now, was] = [rowAt(phase.rows, path)?.row, rowAt(old?.rows ?? [], path)?.row];
+  const now = rowNews(path, phase.rows, old?.rows ?? []);
   if (now === undefined) return [];
-  const isNews = was?.word !== now.word || was.health !== now.health || hasPassedStep(was.percent, now.percent);
-  if (!isNews) return [];
   const note = now.note === undefined ? '' : `, ${now.note}`;
   const simulated = now.simulated === true ? ', simulated' : '';
   return [`${path.join(' ')}: ${now.word}${percentText(now.percent)}${note}${simulated}`];
@@ -62,9 +58,6 @@ function rowTexts(path: readonly string[], phase: PhaseState, old: PhaseState | 
 
 const percentText = (percent: number | undefined): string =>
   percent === undefined ? '' : ` (${Math.round(percent)} %)`;
-
-const hasPassedStep = (was: number | undefined, now: number | undefined): boolean =>
-  now !== undefined && Math.floor(now / PERCENT_STEP) > Math.floor((was ?? 0) / PERCENT_STEP);
 
 function endText({ health, detail, durationMs }: PhaseState): string {
   if (health === 'skipped') return `skipped (${detail})`;

@@ -1,4 +1,4 @@
-import type { Address, Row, Suggestion } from '../../api/journey.ts';
+import type { Address, ProgressRow, Suggestion } from '../../api/journey.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { FailureCode } from '../failures.ts';
 
@@ -20,7 +20,8 @@ export interface Phase {
 /** A statement that is true when all is well, and the evidence when it is not. */
 export interface Probe {
   readonly predicate: string;
-  ask(signal: AbortSignal): Promise<ProbeAnswer>;
+  /** Has the context of the phase, with a signal that also aborts when there is no more time to answer. */
+  ask(context: PhaseContext): Promise<ProbeAnswer>;
 }
 
 export type ProbeAnswer =
@@ -32,14 +33,26 @@ export type ProbeAnswer =
       readonly next?: readonly string[];
     };
 
-export type PhaseOutcome = PhaseSuccess | PhaseFailure;
+export type PhaseOutcome = PhaseSuccess | PhaseSkip | PhaseFailure;
 
 export interface PhaseSuccess {
   /** `attention`: it worked, and there is something the user should do. */
   readonly health: 'done' | 'attention';
   readonly detail: string;
-  readonly addresses?: readonly Address[];
+  readonly addresses?: readonly PhaseAddress[];
   readonly tries?: readonly Suggestion[];
+}
+
+export interface PhaseAddress extends Address {
+  /** Shown instead of `value` on a live terminal and nowhere else: it may hold a token, so no event has it (experience X13). */
+  readonly liveValue?: string;
+}
+
+/** There was nothing to do, or it cannot be done here; what needs the phase is skipped too. */
+export interface PhaseSkip {
+  readonly health: 'skipped';
+  /** The reason, in a few words. */
+  readonly detail: string;
 }
 
 export interface PhaseFailure {
@@ -48,12 +61,22 @@ export interface PhaseFailure {
   readonly detail: string;
   /** The full sentence; `detail` when left out. */
   readonly what?: string;
+  /** Where it is known already, so that no probe need be asked. */
+  readonly cause?: string;
   readonly code: FailureCode;
   readonly look?: readonly string[];
   readonly next?: readonly string[];
 }
 
-/** What a phase may use, and how it speaks. */
+/** Something a phase leaves running. */
+export interface Running extends AsyncDisposable {
+  /** Ends it without waiting, when nobody waits any more: a second Ctrl-C, a crash. Must not throw. */
+  kill?(): void;
+  /** Resolves with a sentence when it ends without having been asked to; the phase has failed then. */
+  readonly ended?: Promise<string>;
+}
+
+/** What a phase may use, and how it speaks. What it says about its progress after its end is not heard. */
 export interface PhaseContext {
   readonly clock: Clock;
   /** Aborts when the user wants to stop; the phase then ends at once, leaving the clean-up to what it kept. */
@@ -68,12 +91,17 @@ export interface PhaseContext {
   readonly journey: object;
   progress(detail: string, percent?: number): void;
   /** Adds or changes a line below the phase. */
-  row(row: Row): void;
+  row(row: ProgressRow): void;
+  /** Takes away a line and those below it. */
+  removeRow(path: readonly string[]): void;
   /** Names the predicate that is false right now; a wait without one is a bug (experience X31). */
   waitingFor(predicate: string): void;
   warn(detail: string): void;
-  /** Leaves something running until the journey stops; `name` is what the user reads when it is stopped. */
-  keep(name: string, running: AsyncDisposable): void;
+  /**
+   * Leaves something running until the journey stops; `name` is what the user reads when it is stopped. Phases are stopped
+   * in reverse order; the things of one phase at the same time.
+   */
+  keep(name: string, running: Running): void;
 }
 
 /** A typed value that one phase leaves for later ones, without either knowing the other's module. */

@@ -54,15 +54,24 @@ export interface PlanFacts {
   readonly version: string;
   readonly bootstrap: Bootstrap;
   readonly typical: TypicalTimes;
+  readonly isOnce: boolean;
+  /** The path of the log as the user would write it. */
+  readonly log: string;
 }
 
-/** All seven phases, whether registered or not, and what the header shows. */
-export function journeyPlan(phases: readonly Phase[], { version, bootstrap, typical }: PlanFacts): JourneyPlan {
-  const registered = new Set<string>(phases.map(({ id }) => id));
+/** All seven phases, whether registered or not, and what the header shows. Throws when two have the same id. */
+export function journeyPlan(phases: readonly Phase[], facts: PlanFacts): JourneyPlan {
+  const { version, bootstrap, typical, isOnce, log } = facts;
+  const ids = phases.map(({ id }) => id);
+  const twice = ids.find((id, at) => ids.indexOf(id) !== at);
+  if (twice !== undefined) throw new Error(`two components register the phase "${twice}"`);
+  const registered = new Set<string>(ids);
   return {
     version,
     phases: PHASE_IDS.map((id) => plannedPhase(id, registered.has(id), typical.phasesMs[id])),
     node: bootstrap.node,
+    isOnce,
+    log,
     commands: COMMANDS,
     ...(bootstrap.installed !== undefined && { installed: bootstrap.installed }),
     ...(typical.totalMs !== undefined && { typicalMs: typical.totalMs }),
@@ -76,10 +85,7 @@ const plannedPhase = (id: PhaseId, isRegistered: boolean, typicalMs: number | un
   ...(typicalMs !== undefined && { typicalMs }),
 });
 
-/**
- * Where a phase stands before it is run: it starts, or it is skipped for the reason given. `from` leaves out earlier
- * phases, except those that something from there on needs: their work cannot be in this process otherwise.
- */
+/** The phases before `from`, except those that something from there on needs: their work is in no process otherwise. */
 export function phasesLeftOut(phases: readonly Phase[], from: PhaseId | undefined): ReadonlySet<PhaseId> {
   if (from === undefined) return new Set();
   const start = PHASE_IDS.indexOf(from);
@@ -90,4 +96,15 @@ export function phasesLeftOut(phases: readonly Phase[], from: PhaseId | undefine
     for (const need of needs) wanted.add(need);
   }
   return new Set(PHASE_IDS.filter((id) => !wanted.has(id)));
+}
+
+/** The given phases and all that need them, directly or not, in the order of the journey. */
+export function dependants(phases: readonly Phase[], given: readonly string[]): readonly PhaseId[] {
+  const found = new Set<string>(given);
+  // Needs point to earlier phases, so one pass from the start reaches all of them.
+  for (const id of PHASE_IDS) {
+    const needs = phases.find((phase) => phase.id === id)?.needs ?? [];
+    if (needs.some((need) => found.has(need))) found.add(id);
+  }
+  return PHASE_IDS.filter((id) => found.has(id));
 }

@@ -1,6 +1,8 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../../base/errors.ts';
 import { CommandError } from '../failures.ts';
+import { ensureFolder } from '../folder.ts';
 import { shownPath } from './plain-text.ts';
 
 /** What the lock file says about the process that holds it. */
@@ -31,10 +33,15 @@ export class RunLock {
     this.#holder = holder;
   }
 
-  /** Lets a second start say where the first can be seen. */
-  announce(address: string): void {
-    writeFileSync(`${this.#file}.new`, JSON.stringify({ ...this.#holder, address }), { mode: 0o600 });
-    renameSync(`${this.#file}.new`, this.#file);
+  /** Lets a second start say where the first can be seen. Returns what went wrong as one sentence, or undefined. */
+  announce(address: string): string | undefined {
+    try {
+      writeFileSync(`${this.#file}.new`, JSON.stringify({ ...this.#holder, address }), { mode: 0o600 });
+      renameSync(`${this.#file}.new`, this.#file);
+      return undefined;
+    } catch (error) {
+      return `a second start will not know the address of this one: ${messageOf(error)}`;
+    }
   }
 
   [Symbol.dispose](): void {
@@ -47,7 +54,7 @@ export function acquireRunLock({ folder, data, now }: RunLockOptions): RunLock {
   const file = join(data, 'up.lock');
   const holder = { pid: process.pid, ticks: startTicks(process.pid), since: now().toISOString() };
   try {
-    mkdirSync(data, { recursive: true, mode: 0o700 });
+    ensureFolder(data, 0o700);
     while (!wasCreated(file, holder)) clearStale(file, shownPath(folder, data));
     return new RunLock(file, holder);
   } catch (error) {
@@ -55,13 +62,18 @@ export function acquireRunLock({ folder, data, now }: RunLockOptions): RunLock {
   }
 }
 
+/** Written aside and then given its name, so that nobody ever reads a lock without its holder and takes it for stale. */
 function wasCreated(file: string, holder: Holder): boolean {
+  const aside = `${file}.${process.pid}.new`;
   try {
-    writeFileSync(file, JSON.stringify(holder), { flag: 'wx', mode: 0o600 });
+    writeFileSync(aside, JSON.stringify(holder), { mode: 0o600 });
+    linkSync(aside, file);
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
     throw error;
+  } finally {
+    rmSync(aside, { force: true });
   }
 }
 

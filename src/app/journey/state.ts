@@ -9,14 +9,15 @@ import {
   type Suggestion,
   WHOLE_JOURNEY,
 } from '../../api/journey.ts';
-import { highest, type RowNode, withRow } from './rows.ts';
+import { highest, type RowNode, rowAt, withoutRow, withRow } from './rows.ts';
 
 /** All that any view needs to know about one phase. */
 export interface PhaseState extends PlannedPhase {
   readonly number: number;
   readonly health: Health;
   readonly detail: string;
-  readonly startedAt: string | undefined;
+  /** In the time of events (`atMs`). */
+  readonly startedMs: number | undefined;
   /** Known when it has ended. */
   readonly durationMs: number | undefined;
   readonly percent: number | undefined;
@@ -64,7 +65,8 @@ export function reduce(state: JourneyState, event: JourneyEvent): JourneyState {
   };
   if (event.phase === WHOLE_JOURNEY) return reduceJourney(next, event);
   const phases = state.phases.map((phase) => (phase.id === event.phase ? reducePhase(phase, event) : phase));
-  return { ...next, phases, activity: activityOf(event) ?? state.activity };
+  const phase = phases.find(({ id }) => id === event.phase);
+  return { ...next, phases, activity: activityOf(event, phase?.rows ?? []) ?? state.activity };
 }
 
 function reduceJourney(state: JourneyState, event: JourneyEvent): JourneyState {
@@ -88,7 +90,7 @@ const started = ({ plan }: JourneyEvent): Pick<JourneyState, 'plan' | 'phases'> 
 const UNTOUCHED = {
   health: 'waiting',
   detail: '',
-  startedAt: undefined,
+  startedMs: undefined,
   durationMs: undefined,
   percent: undefined,
   rows: [],
@@ -102,27 +104,34 @@ const UNTOUCHED = {
 function reducePhase(phase: PhaseState, event: JourneyEvent): PhaseState {
   switch (event.kind) {
     case 'start':
-      return { ...phase, ...UNTOUCHED, health: 'working', startedAt: event.ts, detail: event.detail };
+      return { ...phase, ...UNTOUCHED, health: 'working', startedMs: event.atMs, detail: event.detail };
     case 'progress':
       return progressed(phase, event);
     case 'warn':
       return { ...phase, warnings: [...phase.warnings, event.detail].slice(-MOST_WARNINGS) };
     case 'error':
-      return { ...phase, failure: event.failure ?? phase.failure };
+      // Something it left running is no more; its time is that of its work all the same.
+      return { ...phase, health: 'failed', detail: event.detail, failure: event.failure ?? phase.failure };
     case 'end':
       return ended(phase, event);
   }
 }
 
 function progressed(phase: PhaseState, event: JourneyEvent): PhaseState {
-  const isOnlyRow = event.row !== undefined || event.waitingFor !== undefined;
+  const { row, removedRow, waitingFor } = event;
+  const isAboutPart = row !== undefined || removedRow !== undefined || waitingFor !== undefined;
   return {
     ...phase,
-    detail: isOnlyRow ? phase.detail : event.detail,
+    detail: isAboutPart ? phase.detail : event.detail,
     percent: highest(phase.percent, event.percent),
-    rows: event.row === undefined ? phase.rows : withRow(phase.rows, event.row, event.ts),
-    waitingFor: event.waitingFor ?? phase.waitingFor,
+    rows: progressedRows(phase.rows, event),
+    waitingFor: waitingFor ?? phase.waitingFor,
   };
+}
+
+function progressedRows(rows: readonly RowNode[], event: JourneyEvent): readonly RowNode[] {
+  const kept = event.removedRow === undefined ? rows : withoutRow(rows, event.removedRow);
+  return event.row === undefined ? kept : withRow(kept, event.row, event);
 }
 
 const ended = (phase: PhaseState, event: JourneyEvent): PhaseState => ({
@@ -136,18 +145,19 @@ const ended = (phase: PhaseState, event: JourneyEvent): PhaseState => ({
   tries: event.tries ?? [],
 });
 
-function activityOf({ kind, row, waitingFor, detail }: JourneyEvent): string | undefined {
+/** With the percent that is shown elsewhere too, not the one that came: that may have gone backwards. */
+function activityOf(event: JourneyEvent, rows: readonly RowNode[]): string | undefined {
+  const { kind, row, waitingFor, detail } = event;
   if (kind !== 'progress') return kind === 'start' ? '' : undefined;
   if (waitingFor !== undefined) return `waiting for ${waitingFor}`;
   if (row === undefined) return detail;
-  const percent = row.percent === undefined ? '' : ` ${row.percent} %`;
-  return `${row.path.at(-1) ?? ''}: ${row.word}${percent}`;
+  const percent = rowAt(rows, row.path)?.row?.percent;
+  return `${row.path.at(-1) ?? ''}: ${row.word}${percent === undefined ? '' : ` ${Math.round(percent)} %`}`;
 }
 
-/** How long a phase has taken up to `nowMs` (milliseconds since 1970), or undefined before it starts. */
-export function elapsedMs({ durationMs, startedAt }: PhaseState, nowMs: number): number | undefined {
-  if (durationMs !== undefined || startedAt === undefined) return durationMs;
-  return Math.max(0, nowMs - Date.parse(startedAt));
+/** How long a phase has taken up to `nowMs` (in the time of events), or undefined before it starts. */
+export function elapsedMs({ durationMs, startedMs }: PhaseState, nowMs: number): number | undefined {
+  return durationMs ?? (startedMs === undefined ? undefined : nowMs - startedMs);
 }
 
 /** Below this a machine that was busy for a moment would look like a problem. */

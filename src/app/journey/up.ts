@@ -7,13 +7,15 @@ import { requirePort } from '../port.ts';
 import { releaseVersion } from '../release.ts';
 import { type SettingValues, shown } from '../settings.ts';
 import type { ExitCode, VerbContext } from '../verb.ts';
-import type { UP_SETTINGS } from '../verbs/up.ts';
+import { UP_SETTINGS } from '../verbs/up.ts';
 import { parseBootstrap } from './bootstrap.ts';
+import type { JourneyListener } from './event-stream.ts';
 import { pastRun, typicalTimes } from './history.ts';
 import { appendRun, readHistory } from './history-file.ts';
-import { Journey, type JourneyListener } from './journey.ts';
-import { JourneyLog } from './journey-log.ts';
+import { Journey } from './journey.ts';
+import { JourneyLog, logFile } from './journey-log.ts';
 import { PHASE_IDS, type Phase, type PhaseId } from './phase.ts';
+import { shellWord, shownPath } from './plain-text.ts';
 import { journeyPlan, phasesLeftOut } from './plan.ts';
 import { acquireRunLock, type RunLock } from './run-lock.ts';
 import { failedPhases } from './state.ts';
@@ -33,36 +35,47 @@ export async function runUp(
   using lock = acquireRunLock({ folder: context.folder, data, now: () => context.clock.now() });
   using log = new JourneyLog(data, (sentence) => journey.warn(sentence));
   const journey: Journey = new Journey({
-    plan: planOf(phases, context, data),
+    plan: planOf(phases, context, settings),
     phases,
     leftOut: phasesLeftOut(phases, from),
     from,
-    isOnce: settings.once,
     clock: context.clock,
     folder: context.folder,
     data,
     port: settings.port,
-    recordError: (phase, thrown) => log.recordError(phase, thrown),
+    continueCommand: (phase) => continueCommand(phase, settings),
+    recordError: (subject, thrown) => log.recordError(subject, thrown),
   });
   journey.subscribe(log.listener);
   journey.subscribe(bookkeeping(journey, lock, data));
-  await using _shown = context.output.show(journey);
-  const end = await journey.run(context.signal);
-  return exitCode(end === 'interrupted', settings.once && failedPhases(journey.state).length > 0);
-}
-
-function exitCode(wasInterrupted: boolean, hasFailed: boolean): ExitCode {
+  using _shown = context.output.show(journey);
+  const { wasInterrupted, stillRunning } = await journey.run(context.signal);
+  const hasFailed = settings.once && failedPhases(journey.state).length > 0;
   if (wasInterrupted) return 130;
-  return hasFailed ? 1 : 0;
+  return hasFailed || stillRunning.length > 0 ? 1 : 0;
 }
 
-function planOf(phases: readonly Phase[], { env }: VerbContext, data: string) {
+function planOf(phases: readonly Phase[], { env, folder }: VerbContext, settings: UpSettings) {
   const ids = phases.map(({ id }) => id);
+  const data = resolve(folder, settings.data);
   return journeyPlan(phases, {
     version: releaseVersion(),
     bootstrap: parseBootstrap(env['SLIPWAY_BOOTSTRAP'], process.versions.node),
     typical: typicalTimes(readHistory(data), ids),
+    isOnce: settings.once,
+    log: shownPath(folder, logFile(data)),
   });
+}
+
+/** The same command again, from the phase on. */
+function continueCommand(phase: PhaseId, { once, data, port }: UpSettings): string {
+  const flags = [
+    `--from ${phase}`,
+    once ? '--once' : '',
+    data === UP_SETTINGS.data.default ? '' : `--data ${shellWord(data)}`,
+    port === undefined ? '' : `--port ${port}`,
+  ];
+  return ['npx slipway up', ...flags.filter((flag) => flag !== '')].join(' ');
 }
 
 function phaseNamed(name: string | undefined): PhaseId | undefined {
@@ -76,15 +89,17 @@ function phaseNamed(name: string | undefined): PhaseId | undefined {
 /** What is remembered of a journey: the address for a second start, the times for the next run. */
 function bookkeeping(journey: Journey, lock: RunLock, data: string): JourneyListener {
   let isRecorded = false;
+  const warn = (problem: string | undefined) => {
+    if (problem !== undefined) journey.warn(problem);
+  };
   return ({ phase, kind, addresses = [] }, after) => {
     const page = addresses.find(isPage);
-    if (page !== undefined) lock.announce(page.value);
+    warn(page === undefined ? undefined : lock.announce(page.value));
     // Later ends are those of repetitions, which ran only what had failed.
     if (phase !== WHOLE_JOURNEY || kind !== 'end' || isRecorded) return;
     isRecorded = true;
     const run = pastRun(after);
-    const problem = run === undefined ? undefined : appendRun(data, run);
-    if (problem !== undefined) journey.warn(problem);
+    warn(run === undefined ? undefined : appendRun(data, run));
   };
 }
 

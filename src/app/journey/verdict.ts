@@ -1,6 +1,6 @@
 import type { JourneyEvent } from '../../api/journey.ts';
 import { humanDuration } from '../../base/duration.ts';
-import { hasNothingRegistered, type JourneyState, type PhaseState } from './state.ts';
+import { hasNothingRegistered, type JourneyState } from './state.ts';
 
 /** `done in 23.4 s, 7 phases, 0 failed, 1 attention` (experience 4.3). */
 export function endSentence(state: JourneyState, durationMs: number): string {
@@ -12,8 +12,10 @@ export function endSentence(state: JourneyState, durationMs: number): string {
 }
 
 interface Ending {
-  /** Phases that make the command fail. */
-  readonly failed: readonly PhaseState[];
+  /** Titles of the phases that make the command fail. */
+  readonly failed: readonly string[];
+  /** Names of what did not stop. */
+  readonly stillRunning: readonly string[];
   /** The user stopped it, as opposed to: it came to its end. */
   readonly wasAsked: boolean;
   readonly isOnce: boolean;
@@ -22,9 +24,13 @@ interface Ending {
 }
 
 /** The very last line (experience X26, X30). */
-export function lastWords({ failed, wasAsked, isOnce, place }: Ending): Pick<JourneyEvent, 'kind' | 'detail'> {
-  if (failed.length > 0)
-    return { kind: 'error', detail: `failed: ${failed.map(({ title }) => title).join(', ')}` };
+export function lastWords(ending: Ending): Pick<JourneyEvent, 'kind' | 'detail'> {
+  const { failed, stillRunning, wasAsked, isOnce, place } = ending;
+  const problems = [
+    ...(stillRunning.length === 0 ? [] : [`not stopped, and perhaps still running: ${stillRunning.join(', ')}`]),
+    ...(failed.length === 0 ? [] : [`failed: ${failed.join(', ')}`]),
+  ];
+  if (problems.length > 0) return { kind: 'error', detail: problems.join('; ') };
   if (wasAsked) {
     const detail = `everything is stopped; data stays in ${place}, to remove it: rm -r ${place}`;
     return { kind: 'progress', detail };

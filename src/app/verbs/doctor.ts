@@ -22,9 +22,16 @@ export const doctorVerb = defineVerb({
       import('../doctor/checks.ts'),
       import('../port.ts'),
     ]);
-    return async ({ output, folder, env, clock }, { online }) => {
+    return async ({ output, folder, env, clock, signal }, { online }) => {
       const now = () => clock.now();
-      const facts = await gatherFacts({ folder, env, isOnline: online, dashboardPort: DASHBOARD_PORT, now });
+      const facts = await gatherFacts({
+        folder,
+        env,
+        isOnline: online,
+        dashboardPort: DASHBOARD_PORT,
+        now,
+        signal,
+      });
       const all = checks(facts);
       output.result(checksText(all), all);
       return all.some(isBroken) ? 3 : 0;

@@ -1,5 +1,6 @@
+import type { Component } from '../components.ts';
 import type { SettingTable } from '../settings.ts';
-import { defineVerb } from '../verb.ts';
+import { defineVerb, type Verb } from '../verb.ts';
 
 /** What `slipway up` can be told; later phases add rows here. */
 export const UP_SETTINGS = {
@@ -25,18 +26,19 @@ export const UP_SETTINGS = {
   },
 } as const satisfies SettingTable;
 
+/** The verb for the components that are given when it runs. */
+export const upVerbOf = (loadComponents: () => Promise<readonly Component[]>): Verb =>
+  defineVerb({
+    name: 'up',
+    group: 'start here',
+    summary: 'run the journey of a new provider and show it live',
+    examples: ['slipway up', 'slipway up --once --data .slipway'],
+    settings: UP_SETTINGS,
+    load: async () => {
+      const [{ runUp }, components] = await Promise.all([import('../journey/up.ts'), loadComponents()]);
+      return (context, settings) => runUp(components, context, settings);
+    },
+  });
+
 /** The main job (DESIGN §10): the journey of a new provider. */
-export const upVerb = defineVerb({
-  name: 'up',
-  group: 'start here',
-  summary: 'run the journey of a new provider and show it live',
-  examples: ['slipway up', 'slipway up --once --data .slipway'],
-  settings: UP_SETTINGS,
-  load: async () => {
-    const [{ runUp }, { COMPONENTS }] = await Promise.all([
-      import('../journey/up.ts'),
-      import('../components.ts'),
-    ]);
-    return (context, settings) => runUp(COMPONENTS, context, settings);
-  },
-});
+export const upVerb = upVerbOf(async () => (await import('../components.ts')).COMPONENTS);

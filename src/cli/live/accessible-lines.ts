@@ -1,13 +1,11 @@
-import { type Failure, type JourneyEvent, type Row, WHOLE_JOURNEY } from '../../api/journey.ts';
+import { type Failure, type JourneyEvent, type ProgressRow, WHOLE_JOURNEY } from '../../api/journey.ts';
 import { printable } from '../../app/journey/plain-text.ts';
-import { rowAt } from '../../app/journey/rows.ts';
+import { rowNews } from '../../app/journey/rows.ts';
 import type { JourneyState, PhaseState } from '../../app/journey/state.ts';
 import { humanDuration } from '../../base/duration.ts';
 import { nodeText } from './header.ts';
 import { addressesOf, triesOf } from './summary.ts';
 import { HEALTH_WORDS } from './symbols.ts';
-
-const PERCENT_STEP = 25;
 
 /** The event as sentences for a screen reader (experience X5): no symbols, no tables, nothing drawn twice. */
 export function accessibleLines(
@@ -17,19 +15,20 @@ export function accessibleLines(
 ): readonly string[] {
   const phase = after.phases.find(({ id }) => id === event.phase);
   const texts = phase === undefined ? journeyTexts(event, after) : phaseTexts(event, phase, before, after);
-  return texts.map(spoken);
+  return texts.map(printable);
 }
 
-/** Signs that a screen reader spells out or swallows, as words. */
+/** Signs that a screen reader spells out or swallows, as words. For prose only: a command or a path must stay what it is. */
 const spoken = (text: string): string =>
-  printable(text)
+  text
     .replaceAll(' · ', ', ')
     .replace(/ ?→ ?/g, ' to ')
     .replaceAll('…', '')
     .replace(/~(?=[\s,.]|$)/g, ', simulated');
 
 function journeyTexts(event: JourneyEvent, after: JourneyState): readonly string[] {
-  if (event.phase !== WHOLE_JOURNEY) return [event.detail];
+  const detail = spoken(event.detail);
+  if (event.phase !== WHOLE_JOURNEY) return [detail];
   switch (event.kind) {
     case 'start':
       return event.plan === undefined
@@ -38,13 +37,13 @@ function journeyTexts(event: JourneyEvent, after: JourneyState): readonly string
             `Slipway ${event.plan.version}: the journey of a new provider. Running on ${nodeText(event.plan.node)}.`,
           ];
     case 'end':
-      return [`Journey: ${event.detail}.`, ...summaryTexts(after)];
+      return [`Journey: ${detail}.`, ...summaryTexts(after)];
     case 'progress':
-      return [`Journey: ${event.detail}.`];
+      return [`Journey: ${detail}.`];
     case 'warn':
-      return [`Attention: ${event.detail}.`];
+      return [`Attention: ${detail}.`];
     case 'error':
-      return [`Journey ${event.detail}.`];
+      return [`Journey ${detail}.`];
   }
 }
 
@@ -59,10 +58,11 @@ function phaseTexts(
     case 'start':
       return [`${label}: started.`];
     case 'progress':
-      return progressTexts(event, phase, before).map((text) => `${label}, ${text}.`);
+      return progressTexts(event, phase, before).map((text) => `${label}, ${spoken(text)}.`);
     case 'warn':
+      return [`${label}: attention. ${spoken(event.detail)}.`];
     case 'error':
-      return [`${label}: attention. ${event.detail}.`];
+      return [`${label}: failed. ${spoken(event.detail)}.`, ...failureTexts(event.failure)];
     case 'end':
       return [`${label}: ${resultText(phase)}`, ...failureTexts(event.failure)];
   }
@@ -71,36 +71,32 @@ function phaseTexts(
 function progressTexts(event: JourneyEvent, phase: PhaseState, before: JourneyState): readonly string[] {
   const old = before.phases.find(({ id }) => id === phase.id);
   if (event.row !== undefined) {
-    const [now, was] = [rowAt(phase.rows, event.row.path)?.row, rowAt(old?.rows ?? [], event.row.path)?.row];
-    return now === undefined || !isNews(was, now) ? [] : [`${event.row.path.join(' ')}: ${rowText(now)}`];
+    const news = rowNews(event.row.path, phase.rows, old?.rows ?? []);
+    return news === undefined ? [] : [`${event.row.path.join(' ')}: ${rowText(news)}`];
   }
+  if (event.removedRow !== undefined) return [event.detail];
   if (event.waitingFor !== undefined || old?.detail === phase.detail) return [];
   return [`${phase.detail}${percentText(phase.percent)}`];
 }
 
-const isNews = (was: Row | undefined, now: Row): boolean =>
-  was?.word !== now.word ||
-  was.health !== now.health ||
-  Math.floor((now.percent ?? 0) / PERCENT_STEP) > Math.floor((was.percent ?? 0) / PERCENT_STEP);
-
-const rowText = ({ word, percent, note, simulated }: Row): string =>
+const rowText = ({ word, percent, note, simulated }: ProgressRow): string =>
   `${word}${percentText(percent)}${note === undefined ? '' : `, ${note}`}${simulated === true ? ', simulated' : ''}`;
 
 const percentText = (percent: number | undefined): string =>
   percent === undefined ? '' : `, ${Math.round(percent)} percent`;
 
 function resultText({ health, detail, durationMs }: PhaseState): string {
-  if (health === 'skipped') return `skipped, ${detail}.`;
+  if (health === 'skipped') return `skipped, ${spoken(detail)}.`;
   const time = durationMs === undefined ? '' : ` in ${humanDuration(durationMs)}`;
-  return `${HEALTH_WORDS[health]}${time}.${detail === '' ? '' : ` ${detail}.`}`;
+  return `${HEALTH_WORDS[health]}${time}.${detail === '' ? '' : ` ${spoken(detail)}.`}`;
 }
 
 const failureTexts = (failure: Failure | undefined): readonly string[] =>
   failure === undefined
     ? []
     : [
-        `Failed: ${failure.what}`,
-        `Cause: ${failure.cause}`,
+        `Failed: ${spoken(failure.what)}`,
+        `Cause: ${spoken(failure.cause)}`,
         ...failure.look.map((place) => `Look at: ${place}`),
         ...failure.next.map((command) => `Next: ${command}`),
         `Code: ${failure.code}. To have it explained: npx slipway explain ${failure.code}`,
@@ -119,8 +115,11 @@ function summaryTexts(state: JourneyState): readonly string[] {
         `Result of phase ${phase.number}, ${phase.title}: ${resultText(phase)}${isEmpty ? ` ${phase.promise}` : ''}`,
     ),
     ...addressesOf(state).map(
-      ({ label, value, note }) => `Address of ${label}: ${value}${note === undefined ? '' : ` (${note})`}`,
+      ({ label, value, note }) => `Address of ${label}: ${value}${note === undefined ? '' : ` (${spoken(note)})`}`,
     ),
-    ...triesOf(state).map(({ text }, at) => `To try, ${at + 1}: ${text}`),
+    ...(state.plan === undefined ? [] : [`Log: ${state.plan.log}`]),
+    ...triesOf(state).map(
+      ({ kind, text }, at) => `To try, ${at + 1}: ${kind === 'command' ? text : spoken(text)}`,
+    ),
   ];
 }

@@ -1,4 +1,5 @@
 import type { Failure } from '../../api/journey.ts';
+import { printable } from '../../app/journey/plain-text.ts';
 import { EMPTY_LINE, type Line, type Look, span } from './line.ts';
 import type { Tone } from './symbols.ts';
 import { padEnd, wrap, wrapCommand } from './text-width.ts';
@@ -10,8 +11,8 @@ export function failureLines(failure: Failure, look: Look): readonly Line[] {
     EMPTY_LINE,
     ...entry('failed', [failure.what], { look, tone: 'bad' }),
     ...entry('cause', [failure.cause], { look }),
-    ...entry('look', failure.look, { look }),
-    ...entry('next', failure.next, { look, isCommand: true }),
+    ...entry('look', failure.look, { look, isExact: true }),
+    ...entry('next', failure.next, { look, isExact: true, isCommand: true }),
     ...entry('code', [`${failure.code} ${dot} npx slipway explain ${failure.code}`], { look }),
     EMPTY_LINE,
   ];
@@ -20,6 +21,8 @@ export function failureLines(failure: Failure, look: Look): readonly Line[] {
 interface EntryOptions {
   readonly look: Look;
   readonly tone?: Tone;
+  /** A path or a command, in which no character may be replaced by one that looks like it. */
+  readonly isExact?: boolean;
   readonly isCommand?: boolean;
 }
 
@@ -27,12 +30,13 @@ interface EntryOptions {
 function entry(
   label: string,
   texts: readonly string[],
-  { look, tone = 'strong', isCommand }: EntryOptions,
+  { look, tone = 'strong', isExact, isCommand }: EntryOptions,
 ): readonly Line[] {
   const isNarrow = look.layout === 'list' || look.layout === 'narrow';
   const [indent, column] = isNarrow ? [' ', 3] : ['  ', 11];
   const fit = isCommand === true ? wrapCommand : wrap;
-  const lines = texts.flatMap((text) => fit(look.glyphs.text(text), Math.max(1, look.width - column)));
+  const shownText = isExact === true ? printable : look.glyphs.text;
+  const lines = texts.flatMap((text) => fit(shownText(text), Math.max(1, look.width - column)));
   const shown = lines.map((text) => [span(' '.repeat(column)), span(text)]);
   if (lines.length === 0) return [];
   if (isNarrow) return [[span(`${indent}${label}`, tone)], ...shown];

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { demoComponents } from '../../../test/support/demo-journey.ts';
 import { assertGoldenFile } from '../../../test/support/golden-file.ts';
 import { recordedEvents } from '../../../test/support/recorded-journey.ts';
+import { TROUBLED_USUAL_MS, troubledComponents } from '../../../test/support/troubled-journey.ts';
 import type { JourneyEvent } from '../../api/journey.ts';
 import { EMPTY_JOURNEY, type JourneyState, reduce } from '../../app/journey/state.ts';
 import { accessibleLines } from './accessible-lines.ts';
@@ -24,6 +25,15 @@ const SCENARIOS = [
   {
     name: 'skipped-phases',
     record: () => recordedEvents(demoComponents({ without: ['storage', 'hardware', 'onboarding'] })),
+  },
+  {
+    name: 'trouble-and-retry',
+    record: () =>
+      recordedEvents(troubledComponents(), {
+        isOnce: false,
+        phasesMs: TROUBLED_USUAL_MS,
+        acts: ['retry', 'stop'],
+      }),
   },
   { name: 'nothing-registered', record: () => recordedEvents([]) },
 ] as const;
@@ -49,9 +59,13 @@ function steps(events: readonly JourneyEvent[]): readonly Step[] {
   });
 }
 
-const WIDTHS = [120, 100, 58, 38] as const;
+const WIDTHS = [120, 100, 80, 58, 38] as const;
 /** Often enough to see each part of the region, rarely enough to be read in review. */
 const PICTURE_EVERY = 12;
+const isPictured = ({ event, after }: Step, at: number): boolean =>
+  at % PICTURE_EVERY === 0 || event.stage === 'standing' || after.recent.length === SHORT_STORY;
+/** The number of an early event at which a phase has rows, even in a short journey. */
+const SHORT_STORY = 9;
 
 function livePicture(
   events: readonly JourneyEvent[],
@@ -60,11 +74,11 @@ function livePicture(
   isColoured: boolean,
 ): string {
   const look = lookFor(columns, glyphs);
-  const blocks = steps(events).map(({ event, after }, at) => {
+  const blocks = steps(events).map((step, at) => {
+    const { event, after } = step;
     const fixed = permanentLines(event, after, look);
-    const nowMs = Date.parse(event.ts);
-    const region = regionLines(after, { look, nowMs, frame: at, room: 22, hasKeys: true });
-    const picture = at % PICTURE_EVERY === 0 ? region : [];
+    const region = regionLines(after, { look, nowMs: event.atMs, frame: at, room: 22, hasKeys: true });
+    const picture = isPictured(step, at) ? region : [];
     const shown = picture.map((line) => `| ${painted(line, isColoured)}`.trimEnd());
     return [...fixed.map((line) => painted(line, isColoured)), ...shown];
   });

@@ -1,6 +1,7 @@
 import type { JourneyPlan } from '../../api/journey.ts';
 import { humanDuration } from '../../base/duration.ts';
-import { EMPTY_LINE, type Line, type Look, span, spread, symbol } from './line.ts';
+import { EMPTY_LINE, type Line, type Look, lineWidth, span, spread, symbol } from './line.ts';
+import { DETAIL_COLUMN } from './phase-line.ts';
 import { padEnd } from './text-width.ts';
 
 /** The first lines of a journey: what this is, and on what it runs (experience 4.1). */
@@ -22,8 +23,9 @@ export function headerLines(plan: JourneyPlan, look: Look): readonly Line[] {
 
 function installedLines({ installed }: JourneyPlan, look: Look): readonly Line[] {
   if (installed === undefined) return [];
-  const label = look.layout === 'wide' ? padEnd(' dependencies', 30) : ' dependencies  ';
-  const left = [span('  '), symbol('done', look), span(label), span(`${installed.packages} packages`)];
+  const label = [span('  '), symbol('done', look), span(' dependencies  ')];
+  const padding = look.layout === 'wide' ? padEnd('', DETAIL_COLUMN.wide - lineWidth(label)) : '';
+  const left = [...label, span(`${padding}${installed.packages} packages`)];
   return [spread(left, [span(humanDuration(installed.ms), 'quiet')], look.width)];
 }
 

@@ -4,18 +4,23 @@ import xterm from '@xterm/headless';
 import { type DemoOptions, demoComponents } from '../../../test/support/demo-journey.ts';
 import { type FakeTerminal, type FakeTerminalOptions, fakeTerminal } from '../../../test/support/fake-terminal.ts';
 import { inVirtualTime, journeyOf, recordingClock } from '../../../test/support/recorded-journey.ts';
+import { component, kept, phase } from '../../../test/support/simple-journey.ts';
+import type { Component } from '../../app/components.ts';
+import type { Phase } from '../../app/journey/phase.ts';
 import { LiveScreen } from './live-screen.ts';
 import { UNICODE } from './symbols.ts';
 
 interface ScreenOptions extends FakeTerminalOptions {
   readonly demo?: DemoOptions;
+  readonly components?: readonly Component[];
   readonly isOnce?: boolean;
   readonly isColoured?: boolean;
 }
 
-function liveJourney({ demo, isOnce = true, isColoured = true, ...shape }: ScreenOptions = {}) {
+function liveJourney({ demo, isOnce = true, isColoured = true, ...options }: ScreenOptions = {}) {
+  const { components = demoComponents(demo), ...shape } = options;
   const clock = recordingClock();
-  const journey = journeyOf(demoComponents(demo), clock, { isOnce });
+  const journey = journeyOf(components, clock, { isOnce });
   const terminal = fakeTerminal(shape);
   const screen = new LiveScreen({ journey, terminal, clock, glyphs: UNICODE, isColoured, doesReflow: true });
   const stop = new AbortController();
@@ -70,7 +75,7 @@ describe('a live screen', () => {
     await finish();
     await emulator.see(terminal);
     const text = emulator.text();
-    for (const title of ['1 ✔ hub', '3 ✔ cluster on bare metal', '7 ▲ onboarding', 'three things to try']) {
+    for (const title of ['1 ✔ hub', '3 ✔ cluster on bare metal', '7 ▲ onboarding', '➜ log']) {
       assert.equal(occurrences(text, title), 1, title);
     }
     assert.doesNotMatch(text, /now {2}|q quit|◐|░/);
@@ -109,6 +114,7 @@ describe('a live screen', () => {
       const text = emulator.text();
       assert.equal(occurrences(text, '3 ✔'), 0);
       assert.equal(text.match(/\bnow /g)?.length, 1, `one region at ${columns} columns:\n${text}`);
+      assert.equal(occurrences(text, 'cluster on bare metal'), 1, `one phase at ${columns} columns:\n${text}`);
     }
     stop.abort();
     await finish();
@@ -154,6 +160,55 @@ describe('a live screen', () => {
     assert.equal(terminal.output().length, length, 'and writes nothing after that');
   });
 
+  it('experience/X7: lays out what was said before a resize for the terminal as it is now', async () => {
+    const { clock, terminal, stop, finish } = liveJourney({ columns: 120 });
+    await clock.advance(1000);
+    terminal.press('h');
+    const before = terminal.writes.length;
+    // Too soon after the picture before: it waits for the next one, and the terminal is narrow by then.
+    terminal.press('e');
+    terminal.resize(38, 60);
+    const written = terminal.writes.slice(before).join('').replaceAll('\u001b[2K', '');
+    const text = written.replace(/\s+/g, ' ');
+    assert.match(text, /definition: examples\/acme-cloud · 9 of 12 capabilities · lint 0 errors/);
+    stop.abort();
+    await finish();
+  });
+
+  it('experience/X23: measures time on a clock that never jumps', async () => {
+    const { clock, terminal, stop, finish } = liveJourney();
+    await clock.advance(0);
+    await clock.advance(2000);
+    const now = clock.now.bind(clock);
+    clock.now = () => new Date(now().getTime() + 3_600_000);
+    await clock.advance(1000);
+    clock.now = () => new Date(now().getTime() - 3_600_000);
+    await clock.advance(1000);
+    const emulator = new Emulator(100, 40);
+    await emulator.see(terminal);
+    assert.match(emulator.text(), /cluster on bare metal.* 3\.\d s$/m);
+    assert.doesNotMatch(emulator.text(), / h \d\d m| 0\.0 s/);
+    stop.abort();
+    await finish();
+  });
+
+  it('experience/X13: shows what only a live terminal may show', async () => {
+    const value = 'http://127.0.0.1:7440/';
+    const run: Phase['run'] = async (context) => {
+      kept(context, 'page');
+      return { health: 'done', detail: '', addresses: [{ label: 'page', value, liveValue: `${value}#t=3fd1` }] };
+    };
+    const { clock, terminal, stop, finish } = liveJourney({
+      components: component(phase({ run })),
+      isOnce: false,
+    });
+    await clock.advance(0);
+    await clock.advance(1000);
+    assert.match(terminal.output(), /page .*http:\/\/127\.0\.0\.1:7440\/#t=3fd1/);
+    stop.abort();
+    await finish();
+  });
+
   it('experience/X26: says at once that it is stopping', async () => {
     const { clock, terminal, stop, finish } = liveJourney();
     await clock.advance(2000);
@@ -194,6 +249,11 @@ describe('the keys', () => {
     terminal.press('e');
     await clock.advance(200);
     assert.match(terminal.output(), /the last 1\d events/);
+    assert.match(
+      terminal.output(),
+      /\d\d:\d\d:\d\d (UTC|GMT|[A-Z]{2,5}).{0,4} {2}hub: /,
+      'local time with its zone',
+    );
     stop.abort();
     await finish();
   });
@@ -203,7 +263,7 @@ describe('the keys', () => {
     await clock.advance(30_000);
     terminal.press('r');
     await clock.advance(400);
-    assert.match(terminal.output(), /trying again: cloud, storage/);
+    assert.match(terminal.output(), /trying again: cloud, storage and machines/);
     stop.abort();
     await finish();
   });

@@ -1,4 +1,6 @@
-import type { Journey, JourneyListener } from '../../app/journey/journey.ts';
+import type { JourneyListener } from '../../app/journey/event-stream.ts';
+import type { Journey } from '../../app/journey/journey.ts';
+import type { JourneyState } from '../../app/journey/state.ts';
 import type { Clock } from '../../base/clock.ts';
 import { eventLines, helpLines, type KeyAction, keyActions } from './keys.ts';
 import { cutLine, type Line, type Look, lookFor, painted } from './line.ts';
@@ -24,12 +26,16 @@ const TICK_MS = 250;
 /** What a terminal that does not tell its size is taken for. */
 const USUAL = { columns: 80, rows: 24 };
 
+/** Permanent lines for a terminal of that look. */
+type Layout = (look: Look) => readonly Line[];
+
 /** Shows a journey on a terminal: draws when something changed, listens to keys, and always gives the cursor back. */
 export class LiveScreen {
   readonly #options: LiveScreenOptions;
   readonly #region: Region;
   readonly #resources = new DisposableStack();
-  #pending: readonly Line[] = [];
+  /** Laid out when they are drawn: the terminal may have another width by then. */
+  #pending: readonly Layout[] = [];
   #drawnAtMs = Number.NEGATIVE_INFINITY;
   #next: Disposable | undefined;
   #isClosed = false;
@@ -56,11 +62,21 @@ export class LiveScreen {
   }
 
   readonly #listener: JourneyListener = (event, after) => {
-    this.#add(permanentLines(event, after, this.#look()));
+    const state = this.#withLiveAddresses(after);
+    this.#add((look) => permanentLines(event, state, look));
   };
 
-  #add(lines: readonly Line[]): void {
-    this.#pending = [...this.#pending, ...lines];
+  #withLiveAddresses(state: JourneyState): JourneyState {
+    const { journey } = this.#options;
+    const phases = state.phases.map((phase) => ({
+      ...phase,
+      addresses: phase.addresses.map((address) => journey.liveAddress(address)),
+    }));
+    return { ...state, phases };
+  }
+
+  #add(lines: Layout): void {
+    this.#pending = [...this.#pending, lines];
     const waitMs = this.#drawnAtMs + DRAW_EVERY_MS - this.#options.clock.monotonicMs();
     if (waitMs <= 0) this.#draw();
     else this.#drawIn(waitMs);
@@ -73,13 +89,12 @@ export class LiveScreen {
     this.#drawnAtMs = clock.monotonicMs();
     const region = regionLines(journey.state, {
       look,
-      nowMs: clock.now().getTime(),
+      nowMs: journey.elapsedMs,
       frame: Math.floor(this.#drawnAtMs / TICK_MS),
       room: (terminal.rows() ?? USUAL.rows) - 2,
       hasKeys: terminal.keys !== undefined,
     });
-    this.#region.update(this.#painted(this.#pending, look), this.#painted(region, look));
-    this.#pending = [];
+    this.#region.update(this.#takePending(look), this.#painted(region, look));
     this.#drawIn(TICK_MS);
   }
 
@@ -88,7 +103,12 @@ export class LiveScreen {
     this.#next = this.#options.clock.timer(ms, () => this.#draw());
   }
 
-  /** Lines may have been laid out for another width by now. */
+  #takePending(look: Look): readonly string[] {
+    const lines = this.#pending.flatMap((layout) => layout(look));
+    this.#pending = [];
+    return this.#painted(lines, look);
+  }
+
   #painted(lines: readonly Line[], look: Look): readonly string[] {
     return lines.map((line) => painted(cutLine(line, look), this.#options.isColoured));
   }
@@ -106,13 +126,14 @@ export class LiveScreen {
 
   #act(action: KeyAction): void {
     const { journey, terminal } = this.#options;
+    const { state } = journey;
     switch (action) {
       case 'quit':
         return terminal.keys?.interrupt();
       case 'help':
-        return this.#add(helpLines(journey.state));
+        return this.#add(() => helpLines(state));
       case 'events':
-        return this.#add(eventLines(journey.state, this.#look()));
+        return this.#add((look) => eventLines(state, look));
       case 'retry':
         return journey.retry();
       case 'suspend':
@@ -124,7 +145,7 @@ export class LiveScreen {
   #close(): void {
     if (this.#isClosed) return;
     this.#next?.[Symbol.dispose]();
-    this.#region.update(this.#painted(this.#pending, this.#look()), []);
+    this.#region.update(this.#takePending(this.#look()), []);
     this.#region.close();
     this.#isClosed = true;
   }

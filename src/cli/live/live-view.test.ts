@@ -12,10 +12,11 @@ import { treeLines } from './tree-view.ts';
 
 const [start] = await recordedEvents(demoComponents());
 const TS = '2026-01-02T09:14:02.000Z';
-const NOW_MS = Date.parse(TS) + 1500;
+const NOW_MS = 1500;
 
 const event = (overrides: Partial<JourneyEvent>): JourneyEvent => ({
   ts: TS,
+  atMs: 0,
   phase: 'cluster',
   kind: 'progress',
   detail: '',
@@ -129,8 +130,99 @@ describe('the region', () => {
       ...hosts(['working', 'working'], 'workers'),
     );
     const lines = texts(state, 9);
-    assert.ok(lines.some((line) => line.includes('✔ 3 of control plane')));
+    assert.ok(lines.some((line) => line.includes('✔ 3 done in control plane')));
     assert.ok(lines.some((line) => line.includes('host-1')));
+  });
+
+  const crowd = (health: (at: number) => Health, ...group: readonly string[]): readonly JourneyEvent[] =>
+    Array.from({ length: 100 }, (_, at) =>
+      event({ row: { path: [...group, `host-${at}`], health: health(at), word: 'Installing' } }),
+    );
+  const mixed = (at: number): Health => (at < 60 ? 'done' : at < 95 ? 'working' : 'failed');
+  const FAILED_HOSTS = [95, 96, 97, 98, 99].map((at) => `✖ host-${at}`);
+
+  for (const columns of [120, 80, 58, 38]) {
+    for (const group of [[], ['workers']]) {
+      it(`experience/X3: shows failed hosts before finished and waiting ones, at ${columns} columns, ${group.length} groups`, () => {
+        const text = texts(stateAfter(...crowd(mixed, ...group)), 15, columns).join('\n');
+        for (const host of FAILED_HOSTS) assert.ok(text.includes(host), `${host}\n${text}`);
+      });
+    }
+  }
+
+  it('experience/X3: counts hosts, not lines, and says the truth about a group', () => {
+    const lines = texts(stateAfter(...crowd(mixed, 'workers')), 14);
+    assert.match(lines.find((line) => line.includes('workers')) ?? '', /60\/100 done$/);
+    assert.ok(lines.some((line) => line.includes('✔ 60 done')));
+    const shown = lines.filter((line) => line.includes('host-')).length;
+    const more = Number(/… (\d+) more/.exec(lines.join('\n'))?.[1]);
+    assert.equal(60 + shown - 1 + more, 100, 'the line "now" names a host too');
+    assert.equal(lines.join('\n').match(/^ {4}└─/gm)?.length, 1);
+  });
+
+  it('draws a thousand hosts fast enough to be drawn ten times a second', () => {
+    const events = Array.from({ length: 1000 }, (_, at) =>
+      event({ row: { path: [`host-${at}`], health: 'failed', word: 'disk is broken' } }),
+    );
+    const state = stateAfter(...events);
+    const startMs = performance.now();
+    texts(state, 30);
+    permanentLines(event({ kind: 'end', health: 'failed' }), state, lookFor(100, UNICODE));
+    assert.ok(performance.now() - startMs < 100);
+  });
+
+  it('experience/X21: says a percent as it is shown elsewhere: whole, and never going back', () => {
+    const percents = [100 / 7.8, 3];
+    const state = stateAfter(
+      ...percents.map((percent) =>
+        event({ row: { path: ['cp-1'], health: 'working', word: 'Writing image', percent } }),
+      ),
+    );
+    assert.match(texts(state, 20).at(-1) ?? '', /now {2}cp-1: Writing image 13 % /);
+  });
+
+  it('shows what happens now even where there is room for hardly anything', () => {
+    const state = stateAfter(...hosts(['working', 'working', 'working']));
+    const lines = texts(state, 3, 20);
+    assert.equal(lines.length, 2);
+    assert.match(lines[0] ?? '', /^3 ◐ cluster/);
+    assert.match(lines[1] ?? '', /^ now host-2: Ins…/);
+    assert.ok(
+      texts(state, 9, 58).some((line) => line.includes('host-2')),
+      'phases to come make room for the tree',
+    );
+  });
+
+  it('experience/X23: says that a phase takes longer than usual, while it works and when it has ended', () => {
+    const slow = (state: JourneyState): JourneyState => ({
+      ...state,
+      phases: state.phases.map((one) => (one.id === 'cluster' ? { ...one, typicalMs: 500 } : one)),
+    });
+    assert.match(texts(slow(stateAfter()), 20)[0] ?? '', /▲ slow \(typical 0\.5 s\)/);
+    const ended = event({ kind: 'end', health: 'done', detail: 'all is well', durationMs: 3000 });
+    const lines = permanentLines(ended, slow(stateAfter(ended)), lookFor(100, UNICODE));
+    assert.match(
+      lines.map((line) => painted(line, false)).join('\n'),
+      /all is well.*\n +▲ slow \(typical 0\.5 s\)/,
+    );
+  });
+
+  it('experience/X32: while it stands, says what failed and how to try again', () => {
+    const failed = event({ kind: 'end', health: 'failed', detail: 'no' });
+    const standing = event({ phase: 'journey', stage: 'standing' });
+    const state = stateAfter(failed, standing);
+    assert.equal(texts(state, 20).at(-1), '  failed: cluster on bare metal · r try again · q quit');
+    assert.match(texts(state, 20, 38).at(-1) ?? '', /^ {2}failed.*· r try again · q quit$/);
+    assert.match(
+      texts(stateAfter(standing), 20).at(-1) ?? '',
+      /running · Ctrl-C stops everything.* h help · q quit$/,
+    );
+  });
+
+  it('keeps columns apart when things take hours', () => {
+    const row = { path: ['cp-0'], health: 'working', word: 'Installing', percent: 100 } as const;
+    const state = stateAfter(event({ row, atMs: -3_600_000 }));
+    assert.ok(texts(state, 20).some((line) => line.includes('100 %  1 h 00 m')));
   });
 
   it('experience/X3: then says how many more there are', () => {

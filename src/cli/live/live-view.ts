@@ -1,15 +1,20 @@
 import { type JourneyEvent, WHOLE_JOURNEY } from '../../api/journey.ts';
-import { hasNothingRegistered, type JourneyState, type PhaseState } from '../../app/journey/state.ts';
+import {
+  failedPhases,
+  hasNothingRegistered,
+  type JourneyState,
+  type PhaseState,
+} from '../../app/journey/state.ts';
 import { failureLines } from './failure-block.ts';
 import { headerLines } from './header.ts';
 import { cutLine, type Line, type Look, lineWidth, type Span, span, spread, symbol } from './line.ts';
 import { endedPhaseLines, phaseLines } from './phase-line.ts';
 import { summaryLines } from './summary.ts';
-import { cutEnd, wrap } from './text-width.ts';
+import { cutEnd, textWidth, wrap } from './text-width.ts';
 import { treeLines } from './tree-view.ts';
 
 export interface Moment {
-  /** Milliseconds since 1970. */
+  /** In the time of events (`atMs`). */
   readonly nowMs: number;
   /** Turns the symbol of the phase at work. */
   readonly frame: number;
@@ -24,11 +29,11 @@ function permanent(event: JourneyEvent, after: JourneyState, look: Look): readon
   if (event.kind === 'warn') return remark('attention', event.detail, look);
   if (event.phase === WHOLE_JOURNEY) return journeyLines(event, after, look);
   const phase = after.phases.find(({ id }) => id === event.phase);
+  const failure = event.failure === undefined ? [] : failureLines(event.failure, look);
+  if (event.kind === 'error') return [...remark('failed', `${phase?.title}: ${event.detail}`, look), ...failure];
   // With nothing registered the summary names every phase with its sentence; seven more lines would say less.
   if (event.kind !== 'end' || phase === undefined || hasNothingRegistered(after)) return [];
-  const nowMs = Date.parse(event.ts);
-  const failure = event.failure === undefined ? [] : failureLines(event.failure, look);
-  return [...endedPhaseLines(phase, nowMs, look), ...failure];
+  return [...endedPhaseLines(phase, event.atMs, look), ...failure];
 }
 
 function journeyLines(event: JourneyEvent, after: JourneyState, look: Look): readonly Line[] {
@@ -61,7 +66,8 @@ const wrapped = (text: string, { glyphs, width }: Look): readonly Line[] =>
   wrap(glyphs.text(text), Math.max(1, width - 2)).map((line) => [span(`  ${line}`, 'quiet')]);
 
 /** What keys there are right now, for the line at the bottom. */
-const HINTS = ['h help', 'q quit'] as const;
+const hintText = ({ glyphs }: Look, other: 'h help' | 'r try again'): string =>
+  [other, 'q quit'].join(` ${glyphs.dot} `);
 
 export interface RegionOptions extends Moment {
   readonly look: Look;
@@ -72,23 +78,48 @@ export interface RegionOptions extends Moment {
 
 /** The part of the screen that is drawn again and again. */
 export function regionLines(state: JourneyState, options: RegionOptions): readonly Line[] {
-  const lines = region(state, options).slice(0, Math.max(0, options.room));
-  return lines.map((line) => cutLine(line, options.look));
+  return region(state, options).map((line) => cutLine(line, options.look));
 }
 
 function region(state: JourneyState, options: RegionOptions): readonly Line[] {
-  const { look } = options;
+  const { look, room } = options;
   const rule = [span(`${look.layout === 'list' ? '' : '  '}${look.glyphs.rule.repeat(ruleWidth(look))}`, 'quiet')];
-  if (state.stage === 'standing') return [rule, standingLine(options)];
-  if (state.stage !== 'running' || state.phases.length === 0) return [];
+  if (state.stage === 'standing') return lastLines([rule, standingLine(state, options)], room);
   const current = state.phases.find(({ health }) => health === 'working');
-  const after = upcomingLines(state, current, look);
-  const now = nowLine(state, options);
-  if (current === undefined) return [];
-  const head = phaseLines(current, options.nowMs, look, spinner(options));
-  const room = options.room - head.length - after.length - 2;
-  return [...head, ...treeLines(current.rows, { look, nowMs: options.nowMs, room }), ...after, rule, now];
+  if (state.stage !== 'running' || current === undefined) return [];
+  const [title = [], ...details] = phaseLines(current, options.nowMs, look, spinner(options));
+  return fitting(room, {
+    head: [title],
+    details,
+    tree: (most) => treeLines(current.rows, { look, nowMs: options.nowMs, room: most }),
+    upcoming: upcomingLines(state, current, look),
+    foot: [rule, nowLine(state, options)],
+  });
 }
+
+interface RegionParts {
+  readonly head: readonly Line[];
+  readonly details: readonly Line[];
+  /** In at most that many lines. */
+  readonly tree: (room: number) => readonly Line[];
+  readonly upcoming: readonly Line[];
+  readonly foot: readonly Line[];
+}
+
+/** Fewer lines of the tree than this say too little; then the phases to come make room for it. */
+const LEAST_TREE = 6;
+
+/** Of what does not fit, the phases to come go first, then the tree, then the rule and the detail; what happens now stays. */
+function fitting(room: number, { head, details, tree, upcoming, foot }: RegionParts): readonly Line[] {
+  const rest = room - head.length - details.length - foot.length;
+  if (rest < 0) return lastLines([...head, ...foot.slice(-1)], room);
+  const hasRoomForAll = rest - upcoming.length >= tree(LEAST_TREE).length;
+  const shown = hasRoomForAll ? upcoming : [];
+  return [...head, ...details, ...tree(rest - shown.length), ...shown, ...foot];
+}
+
+const lastLines = (lines: readonly Line[], room: number): readonly Line[] =>
+  lines.slice(Math.max(0, lines.length - Math.max(0, room)));
 
 const ruleWidth = ({ width, layout }: Look): number =>
   Math.max(0, Math.min(100, width) - (layout === 'list' ? 0 : 2));
@@ -119,16 +150,23 @@ function upcomingLines(state: JourneyState, current: PhaseState | undefined, loo
 
 function nowLine(state: JourneyState, { look, hasKeys }: RegionOptions): Line {
   const { glyphs, width } = look;
-  const hints = hasKeys && width >= 50 ? [span(HINTS.join(` ${glyphs.dot} `), 'quiet')] : [];
+  const hints = hasKeys && width >= 50 ? [span(hintText(look, 'h help'), 'quiet')] : [];
   const head = span(look.layout === 'wide' || look.layout === 'medium' ? '  now  ' : ' now ', 'quiet');
   const room = width - lineWidth([head, ...hints]) - 2;
   return spread([head, span(cutEnd(glyphs.text(state.activity), room, glyphs.ellipsis))], hints, width);
 }
 
-function standingLine({ look, hasKeys }: RegionOptions): Line {
+/** `running · Ctrl-C stops everything it started`, or what failed and how to try it again (experience X32). */
+function standingLine(state: JourneyState, { look, hasKeys }: RegionOptions): Line {
   const { glyphs, width, layout } = look;
   const isNarrow = layout === 'narrow' || layout === 'list';
-  const hints = HINTS.join(` ${glyphs.dot} `);
+  const failed = failedPhases(state).map(({ title }) => glyphs.text(title));
+  if (failed.length > 0) {
+    const way = ` ${glyphs.dot} ${hasKeys ? hintText(look, 'r try again') : 'Ctrl-C stops everything it started'}`;
+    const names = cutEnd(`failed: ${failed.join(', ')}`, width - textWidth(way) - 2, glyphs.ellipsis);
+    return [span('  '), span(names, 'bad'), span(way)];
+  }
+  const hints = hintText(look, 'h help');
   const way = isNarrow && hasKeys ? hints : 'Ctrl-C stops everything it started';
   const right = hasKeys && !isNarrow ? [span(hints, 'quiet')] : [];
   return spread([span('  running', 'good'), span(` ${glyphs.dot} ${way}`)], right, width);

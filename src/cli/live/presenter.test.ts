@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { demoComponents } from '../../../test/support/demo-journey.ts';
 import { type FakeTerminalOptions, fakeTerminal } from '../../../test/support/fake-terminal.ts';
 import { inVirtualTime, journeyOf, recordingClock } from '../../../test/support/recorded-journey.ts';
+import { component, phase } from '../../../test/support/simple-journey.ts';
 import type { Component } from '../../app/components.ts';
 import type { Environment } from '../../app/config.ts';
 import type { LookSettings } from './mode.ts';
@@ -34,7 +35,7 @@ async function shown({
     terminal,
   });
   {
-    await using _shown = show(journey);
+    using _shown = show(journey);
     await inVirtualTime(clock, journey.run(new AbortController().signal));
   }
   return terminal.output();
@@ -91,6 +92,37 @@ describe('the presenter', () => {
     assert.match(text, /^[\x20-\x7e\n]*$/);
     assert.match(text, /cp-1: Writing image to disk, 33 percent\./);
     assert.doesNotMatch(text, /%|~/);
+  });
+
+  const exact: readonly Component[] = component(
+    phase({
+      run: async () => ({
+        health: 'done',
+        detail: 'data~ in /home/josé/Größe, Größe · 2→3',
+        addresses: [{ label: 'log', value: '/home/josé/x…', isLasting: true }],
+        tries: [{ kind: 'command', text: 'cd ~ && ls /home/josé · é', isLasting: true }],
+      }),
+    }),
+  );
+
+  it('experience/X5: says signs as words to a screen reader, but leaves commands and paths alone', async () => {
+    const text = await shown({ components: exact, settings: { plain: true } });
+    assert.match(text, /data, simulated in \/home\/josé\/Größe, Größe, 2 to 3\./);
+    assert.match(text, /Address of log: \/home\/josé\/x…\n/);
+    assert.match(text, /To try, 1: cd ~ && ls \/home\/josé · é\n/);
+  });
+
+  it('experience/X6: writes ASCII, but leaves commands and paths alone', async () => {
+    const text = await shown({ components: exact, settings: { ascii: true } });
+    assert.match(text, /data~ in \/home\/josé\/Größe, Gro\?e - 2->3/);
+    assert.match(text, /-> log +\/home\/josé\/x…\n/);
+    assert.match(text, /1 {2}cd ~ && ls \/home\/josé · é\n/);
+  });
+
+  it('experience/X29: offers after --once only what lasts', async () => {
+    const text = await shown({ components: demoComponents() });
+    assert.doesNotMatch(text, /kubectl|KUBECONFIG/);
+    assert.match(text, /➜ log +\.slipway\/journey\.log\n/);
   });
 
   it('experience/X1: writes nothing but JSON lines with --output json', async () => {

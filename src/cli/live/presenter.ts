@@ -1,6 +1,7 @@
 import { WHOLE_JOURNEY } from '../../api/journey.ts';
 import type { Environment } from '../../app/config.ts';
-import type { Journey, JourneyListener } from '../../app/journey/journey.ts';
+import type { JourneyListener } from '../../app/journey/event-stream.ts';
+import type { Journey } from '../../app/journey/journey.ts';
 import { logLines, timeOfDay } from '../../app/journey/log-lines.ts';
 import { printable } from '../../app/journey/plain-text.ts';
 import type { JourneyState } from '../../app/journey/state.ts';
@@ -27,12 +28,10 @@ export interface PresenterOptions {
 }
 
 /** Shows a journey in the way the user, the environment and the terminal ask for (`Output.show`). */
-export function createPresenter(options: PresenterOptions): (journey: Journey) => AsyncDisposable {
-  return (journey) => {
-    const screen = shown(journey, options);
-    return { [Symbol.asyncDispose]: async () => screen[Symbol.dispose]() };
-  };
-}
+export const createPresenter =
+  (options: PresenterOptions) =>
+  (journey: Journey): Disposable =>
+    shown(journey, options);
 
 function shown(journey: Journey, options: PresenterOptions): Disposable {
   const { settings, env, clock, terminal } = options;

@@ -3,7 +3,8 @@ import { textWidth, wrappedRows } from './text-width.ts';
 const ESCAPE = '\u001b[';
 const HIDE_CURSOR = `${ESCAPE}?25l`;
 const SHOW_CURSOR = `${ESCAPE}?25h`;
-const ERASE_REST = `${ESCAPE}K`;
+/** The whole line: tmux remembers of one that was cleared only in part how long it was, and wraps the blanks on a resize. */
+const ERASE_LINE = `${ESCAPE}2K`;
 const DOWN = `${ESCAPE}B`;
 // oxlint-disable-next-line no-control-regex -- the codes of our own colours
 const COLOUR = /\u001b\[[0-9;]*m/g;
@@ -37,7 +38,11 @@ export class Region {
     this.#drawn = lines;
   }
 
-  /** After a resize: our lines may be cut or wrapped, so the region has another height and is drawn from nothing. */
+  /**
+   * After a resize: our lines may be cut or wrapped, so the region has another height and is drawn from nothing. Rows that
+   * the terminal has moved into its scrollback by wrapping are out of reach and stay; tmux does that even when there are
+   * empty rows below, so narrowing a small terminal twice may leave the top of an old region in the scrollback.
+   */
   resize(columns: number, rows: number): void {
     const heights = this.#drawn.map((line) => (this.#doesReflow ? rowsAt(line, columns) : 1));
     const height = Math.min(
@@ -65,13 +70,13 @@ export class Region {
 const up = (rows: number): string => (rows <= 0 ? '\r' : `\r${ESCAPE}${rows}A`);
 
 const changedLines = (drawn: readonly string[], lines: readonly string[]): string =>
-  `${lines.map((line, at) => (line === drawn[at] ? '\n' : `\r${line}${ERASE_REST}\n`)).join('')}\r`;
+  `${lines.map((line, at) => (line === drawn[at] ? '\n' : `\r${ERASE_LINE}${line}\n`)).join('')}\r`;
 
 const allLines = (lines: readonly string[], drawnRows: number): string =>
-  `${lines.map((line) => `\r${line}${ERASE_REST}\n`).join('')}\r${erased(drawnRows - lines.length)}`;
+  `${lines.map((line) => `\r${ERASE_LINE}${line}\n`).join('')}\r${erased(drawnRows - lines.length)}`;
 
 /** Row by row: tmux takes "erase everything below" at the top of the screen for a wish to keep it in the scrollback. */
-const erased = (rows: number): string => (rows <= 0 ? '' : `${`${ERASE_REST}${DOWN}`.repeat(rows)}${up(rows)}`);
+const erased = (rows: number): string => (rows <= 0 ? '' : `${`${ERASE_LINE}${DOWN}`.repeat(rows)}${up(rows)}`);
 
 function rowsAt(line: string, columns: number): number {
   const text = line.replace(COLOUR, '');

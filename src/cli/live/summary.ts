@@ -1,4 +1,5 @@
 import type { Address, Health, JourneyPlan, Suggestion } from '../../api/journey.ts';
+import { printable } from '../../app/journey/plain-text.ts';
 import { leaves } from '../../app/journey/rows.ts';
 import {
   failedPhases,
@@ -9,7 +10,7 @@ import {
 import { humanDuration } from '../../base/duration.ts';
 import { EMPTY_LINE, type Line, type Look, lineWidth, span, spread, symbol } from './line.ts';
 import { HEALTH_TONES, HEALTH_WORDS } from './symbols.ts';
-import { cutEnd, padEnd, padStart, textWidth, wrap, wrapCommand } from './text-width.ts';
+import { padEnd, padStart, textWidth, wrap, wrapCommand } from './text-width.ts';
 
 /** What is printed when the last phase has ended, however it ended (experience 4.1, X30). */
 export function summaryLines(state: JourneyState, look: Look): readonly Line[] {
@@ -21,7 +22,7 @@ export function summaryLines(state: JourneyState, look: Look): readonly Line[] {
     EMPTY_LINE,
     ...tableLines(state.phases, look),
     ...(simulated ? [[span(`  ${look.glyphs.simulated.trim()} simulated on this machine`, 'quiet')]] : []),
-    ...section(addressesOf(state).flatMap((address) => addressLines(address, look))),
+    ...section([...addressesOf(state), ...logAddress(state)].flatMap((address) => addressLines(address, look))),
     ...section(tryLines(triesOf(state), look)),
     EMPTY_LINE,
   ];
@@ -33,8 +34,19 @@ const section = (lines: readonly Line[]): readonly Line[] => (lines.length === 0
 const worked = ({ phases }: JourneyState): readonly PhaseState[] =>
   phases.filter(({ health }) => health === 'done' || health === 'attention');
 
+/** With `--once` everything is stopped by the time anybody reads this, so only what lasts is of use. */
+const isOffered =
+  ({ plan }: JourneyState) =>
+  ({ isLasting }: Address | Suggestion): boolean =>
+    plan?.isOnce !== true || isLasting === true;
+
 export const addressesOf = (state: JourneyState): readonly Address[] =>
-  worked(state).flatMap(({ addresses }) => addresses);
+  worked(state)
+    .flatMap(({ addresses }) => addresses)
+    .filter(isOffered(state));
+
+const logAddress = ({ plan }: JourneyState): readonly Address[] =>
+  plan === undefined ? [] : [{ label: 'log', value: plan.log }];
 
 const MOST_TRIES = 3;
 
@@ -43,6 +55,7 @@ export const triesOf = (state: JourneyState): readonly Suggestion[] =>
   worked(state)
     .toReversed()
     .flatMap(({ tries }) => tries)
+    .filter(isOffered(state))
     .slice(0, MOST_TRIES);
 
 function verdictLines(state: JourneyState, look: Look): readonly Line[] {
@@ -82,17 +95,27 @@ function tableLines(phases: readonly PhaseState[], look: Look): readonly Line[] 
     [span('time', 'quiet')],
     look.width,
   );
-  return [heading, ...phases.map((phase) => tableLine(phase, titles, look))];
+  return [heading, ...phases.flatMap((phase) => rowLines(phase, titles, look))];
 }
 
-function tableLine(phase: PhaseState, titles: number, look: Look): Line {
+/** The detail may hold an address, so it is never cut. */
+function rowLines(phase: PhaseState, titles: number, look: Look): readonly Line[] {
   const { glyphs, width } = look;
   const title = span(padEnd(`  ${phase.number} ${glyphs.text(phase.title)}`, titles));
   const result = [symbol(phase.health, look), span(` ${HEALTH_WORDS[phase.health]}`, HEALTH_TONES[phase.health])];
   const left = [title, ...result, span(padEnd('', resultWidth(look) - lineWidth(result)))];
   const time = span(timeText(phase), 'quiet');
-  const room = width - lineWidth(left) - lineWidth([time]) - 2;
-  return spread([...left, span(cutEnd(glyphs.text(phase.detail), room, glyphs.ellipsis))], [time], width);
+  const detail = glyphs.text(phase.detail);
+  const room = Math.max(1, width - lineWidth(left) - TIME_WIDTH - 2);
+  // An address that would have to be broken gets lines of its own.
+  const isBeside = detail.split(' ').every((word) => textWidth(word) <= room);
+  const column = isBeside ? lineWidth(left) : 4;
+  const lines = wrap(detail, isBeside ? room : Math.max(1, width - column));
+  const [first, others] = isBeside ? [lines[0] ?? '', lines.slice(1)] : ['', lines];
+  return [
+    spread([...left, span(first)], [time], width),
+    ...others.map((text) => [span(' '.repeat(column)), span(text)]),
+  ];
 }
 
 /** Two or three lines for a phase where a table does not fit. */
@@ -110,12 +133,15 @@ function entryLines(phase: PhaseState, look: Look): readonly Line[] {
 }
 
 const timeText = ({ durationMs }: PhaseState): string =>
-  durationMs === undefined ? '' : padStart(humanDuration(durationMs), 9);
+  durationMs === undefined ? '' : padStart(humanDuration(durationMs), TIME_WIDTH);
+
+/** `12 h 05 m`. */
+const TIME_WIDTH = 9;
 
 /** `➜ hub  export KUBECONFIG=…`; an address is never cut, and stands on a line of its own where it is narrow. */
 function addressLines({ label, value, note }: Address, look: Look): readonly Line[] {
   const { glyphs, width, layout } = look;
-  const text = `${glyphs.text(value)}${note === undefined ? '' : `   (${glyphs.text(note)})`}`;
+  const text = `${printable(value)}${note === undefined ? '' : `   (${glyphs.text(note)})`}`;
   const head = [span(`  ${glyphs.arrow} `, 'good'), span(padEnd(glyphs.text(label), 11), 'strong'), span(' ')];
   const isNarrow = layout === 'narrow' || layout === 'list';
   const column = isNarrow ? 4 : lineWidth(head);
@@ -133,8 +159,8 @@ function tryLines(tries: readonly Suggestion[], look: Look): readonly Line[] {
 
 function tryEntry({ kind, text }: Suggestion, number: number, { glyphs, width }: Look): readonly Line[] {
   const head = `    ${number}  `;
-  const fit = kind === 'command' ? wrapCommand : wrap;
-  const lines = fit(glyphs.text(text), Math.max(1, width - head.length));
+  const room = Math.max(1, width - head.length);
+  const lines = kind === 'command' ? wrapCommand(printable(text), room) : wrap(glyphs.text(text), room);
   return lines.map((line, at) => [span(at === 0 ? head : ' '.repeat(head.length)), span(line)]);
 }
 

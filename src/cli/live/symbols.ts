@@ -70,6 +70,15 @@ const ASCII_FOR: Readonly<Record<string, string>> = {
 
 const asciiOnly = (text: string): string =>
   text
+    .split(' ')
+    .map((word) => (PATH.test(word) ? word : asciiWord(word)))
+    .join(' ');
+
+/** In a sentence, too, a path or an address stays what it is: another one would not be found. */
+const PATH = /\w\/|\/\w/;
+
+const asciiWord = (word: string): string =>
+  word
     .normalize('NFD')
     .replace(/\p{M}/gu, '')
     .replace(/[^\x20-\x7e]/gu, (character) => ASCII_FOR[character] ?? '?');

@@ -72,12 +72,11 @@ function processKeys(): Keys {
     interrupt: () => void process.kill(process.pid, 'SIGINT'),
     suspend(onReturn) {
       stdin.setRawMode(false);
-      process.once('SIGCONT', () => {
-        stdin.setRawMode(true);
-        onReturn();
-      });
-      // To the whole group, as the terminal would: npm waits in front of us.
+      // To the whole group, as the terminal would: npm waits in front of us. The call returns when we are continued, or at
+      // once where there is no shell that could do that and the kernel therefore does not stop us: no SIGCONT comes then.
       process.kill(0, 'SIGTSTP');
+      stdin.setRawMode(true);
+      onReturn();
     },
   };
 }

@@ -2,72 +2,106 @@ import type { Health } from '../../api/journey.ts';
 import { healthOf, leaves, type RowNode } from '../../app/journey/rows.ts';
 import type { Glyphs } from './symbols.ts';
 
-/** One line of the tree below a phase, before it is laid out. */
-export type TreeRow =
-  | { readonly kind: 'leaf' | 'group'; readonly prefix: string; readonly node: RowNode }
-  /** Several things in one line, because there is no room for each. */
-  | {
-      readonly kind: 'folded';
-      readonly prefix: string;
-      readonly text: string;
-      readonly health: Health | undefined;
-    };
+/** A part of the tree below a phase as it is drawn. Counts are of things, not of lines. */
+export type Branch =
+  | { readonly kind: 'leaf'; readonly node: RowNode }
+  | { readonly kind: 'group'; readonly node: RowNode; readonly branches: readonly Branch[] }
+  /** Finished things in one line; `name` = all of that group. */
+  | { readonly kind: 'fold'; readonly count: number; readonly name?: string }
+  /** Things there is no room for. */
+  | { readonly kind: 'more'; readonly count: number };
 
 /** What is given up first when there is no room; problems stay as long as anything does (experience X3). */
-const GIVEN_UP_FIRST: readonly Health[] = ['skipped', 'waiting', 'working', 'attention', 'failed'];
+const GIVEN_UP_FIRST: readonly Health[] = ['skipped', 'waiting', 'working', 'done', 'attention', 'failed'];
 
-/** The tree as lines, at most `room` of them: finished branches fold first, then the least telling lines go. */
-export function treeRows(nodes: readonly RowNode[], room: number, glyphs: Glyphs): readonly TreeRow[] {
-  const all = flattened(nodes, '', glyphs);
+/** The picture of a tree in at most `room` items: finished branches fold first, then the least telling things go. */
+export function fitted<Item>(
+  nodes: readonly RowNode[],
+  room: number,
+  draw: (branches: readonly Branch[]) => readonly Item[],
+): readonly Item[] {
+  const all = draw(branchesOf(nodes, EVERYTHING));
   if (all.length <= room) return all;
-  const folded = flattened(nodes.map(withoutFinished), '', glyphs);
-  return folded.length <= room ? folded : thinned(folded, room, glyphs);
+  const things = leaves(nodes);
+  const candidates = GIVEN_UP_FIRST.flatMap((health) =>
+    things.filter((leaf) => healthOf(leaf) === health).toReversed(),
+  );
+  let hidden = 0;
+  let items = draw(branchesOf(nodes, FOLDED));
+  while (items.length > room && hidden < candidates.length) {
+    // The line that says how many more there are needs a place too.
+    hidden += items.length - room + (hidden === 0 ? 1 : 0);
+    const shown = branchesOf(nodes, { isFolding: true, hidden: new Set(candidates.slice(0, hidden)) });
+    items = draw([...shown, { kind: 'more', count: things.length - thingsIn(shown) }]);
+  }
+  return items.slice(0, Math.max(0, room));
 }
 
-function flattened(nodes: readonly RowNode[], prefix: string, glyphs: Glyphs): readonly TreeRow[] {
-  return nodes.flatMap((node, at) => {
-    const isLast = at === nodes.length - 1;
-    const { fork, last, pipe, gap } = glyphs.tree;
-    const own = prefix + (isLast ? last : fork);
-    if (isFolded(node)) return [{ kind: 'folded', prefix: own, text: node.name, health: 'done' }];
-    if (node.children.length === 0) return [{ kind: 'leaf', prefix: own, node }];
-    const below = flattened(node.children, prefix + (isLast ? gap : pipe), glyphs);
-    return [{ kind: 'group', prefix: own, node }, ...below];
+/** What a picture leaves out. */
+interface Cut {
+  readonly isFolding: boolean;
+  readonly hidden: ReadonlySet<RowNode>;
+}
+
+const EVERYTHING: Cut = { isFolding: false, hidden: new Set() };
+const FOLDED: Cut = { isFolding: true, hidden: new Set() };
+
+function branchesOf(nodes: readonly RowNode[], cut: Cut): readonly Branch[] {
+  const finished = nodes.filter((node) => node.children.length === 0 && healthOf(node) === 'done');
+  if (!cut.isFolding || finished.length < 2) return nodes.flatMap((node) => branchOf(node, cut));
+  const folded = new Set(finished);
+  const others = nodes.filter((node) => !folded.has(node)).flatMap((node) => branchOf(node, cut));
+  return [...foldOf(finished, cut), ...others];
+}
+
+function branchOf(node: RowNode, cut: Cut): readonly Branch[] {
+  if (node.children.length === 0) return cut.hidden.has(node) ? [] : [{ kind: 'leaf', node }];
+  const things = leaves(node.children);
+  const isFinished = !isProblem(node.row?.health) && things.every((leaf) => healthOf(leaf) === 'done');
+  if (cut.isFolding && isFinished) return foldOf(things, cut, node.name);
+  const branches = branchesOf(node.children, cut);
+  const isEmpty = branches.length === 0 && !isProblem(node.row?.health);
+  return isEmpty ? [] : [{ kind: 'group', node, branches }];
+}
+
+/** A fold says a true count, so it is there for all its things or not at all. */
+function foldOf(finished: readonly RowNode[], { hidden }: Cut, name?: string): readonly Branch[] {
+  if (finished.some((node) => hidden.has(node))) return [];
+  return [{ kind: 'fold', count: finished.length, ...(name !== undefined && { name }) }];
+}
+
+export const isProblem = (health: Health | undefined): boolean => health === 'failed' || health === 'attention';
+
+const thingsIn = (branches: readonly Branch[]): number =>
+  branches.reduce((sum, branch) => sum + thingsInOne(branch), 0);
+
+function thingsInOne(branch: Branch): number {
+  switch (branch.kind) {
+    case 'leaf':
+      return 1;
+    case 'group':
+      return thingsIn(branch.branches);
+    case 'fold':
+      return branch.count;
+    case 'more':
+      return 0;
+  }
+}
+
+/** One line of the tree, before it is laid out. */
+export interface TreeRow {
+  readonly prefix: string;
+  readonly branch: Branch;
+}
+
+/** The branches line by line, with the lines that join them. */
+export function treeRows(branches: readonly Branch[], glyphs: Glyphs, prefix = ''): readonly TreeRow[] {
+  const { fork, last, pipe, gap } = glyphs.tree;
+  return branches.flatMap((branch, at) => {
+    const isLast = at === branches.length - 1;
+    const own = { prefix: prefix + (isLast ? last : fork), branch };
+    return branch.kind === 'group'
+      ? [own, ...treeRows(branch.branches, glyphs, prefix + (isLast ? gap : pipe))]
+      : [own];
   });
-}
-
-/** Stands for finished siblings; a mark of our own, because a name from outside can look like anything. */
-const folds = new WeakSet<RowNode>();
-
-const isFolded = (node: RowNode): boolean => folds.has(node);
-
-function withoutFinished(node: RowNode): RowNode {
-  const count = leaves([node]).length;
-  if (node.children.length > 0 && leaves([node]).every((leaf) => healthOf(leaf) === 'done')) {
-    return fold(`${count} of ${node.name}`);
-  }
-  const finished = node.children.filter((child) => child.children.length === 0 && healthOf(child) === 'done');
-  if (finished.length < 2) return { ...node, children: node.children.map(withoutFinished) };
-  const others = node.children.filter((child) => !finished.includes(child)).map(withoutFinished);
-  return { ...node, children: [fold(`${finished.length} done`), ...others] };
-}
-
-function fold(name: string): RowNode {
-  const node = { name, row: undefined, startedAt: undefined, endedAt: undefined, children: [] };
-  folds.add(node);
-  return node;
-}
-
-function thinned(rows: readonly TreeRow[], room: number, glyphs: Glyphs): readonly TreeRow[] {
-  const kept = [...rows];
-  for (const health of GIVEN_UP_FIRST) {
-    for (let at = kept.length - 1; at >= 0 && kept.length > room - 1; at--) {
-      const row = kept[at];
-      if (row?.kind === 'leaf' && healthOf(row.node) === health) kept.splice(at, 1);
-    }
-  }
-  const shown = kept.slice(0, Math.max(0, room - 1));
-  const hidden = rows.length - shown.length;
-  const more = { kind: 'folded', prefix: glyphs.tree.last, text: `${hidden} more`, health: undefined } as const;
-  return room < 1 ? [] : [...shown, more];
 }
