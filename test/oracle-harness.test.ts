@@ -22,7 +22,7 @@ import { startProcess } from '../oracles/run/process.ts';
 import { livenessOf, type ProcessIdentity, processIdentity } from '../src/app/process-identity.ts';
 import { CertificateAuthority } from '../src/pki/certificate-authority.ts';
 import { type FakeProgram, fakeEtcd, fakeKubeApiserver, writeFakePrograms } from './support/fake-programs.ts';
-import { instancesDirectory, startKubernetes } from './support/kubernetes.ts';
+import { instancesDirectory, type StartKubernetesOptions, startKubernetes } from './support/kubernetes.ts';
 import { outcomeOf, scratchDirectory, until, writeScript } from './support/scratch.ts';
 
 const KUBERNETES = new URL('./support/kubernetes.ts', import.meta.url).href;
@@ -39,6 +39,11 @@ const variables = (assets: string) => ({
   KUBEBUILDER_ASSETS: assets,
   KUBEBUILDER_CONTROLPLANE_START_TIMEOUT: '20s',
 });
+
+/** For starts that must fail: one that does not would keep the test process alive. */
+async function startAndStop(options: StartKubernetesOptions): Promise<void> {
+  await using _ = await startKubernetes(options);
+}
 
 const instances = (directory: string): string[] =>
   existsSync(join(directory, 'instances')) ? readdirSync(join(directory, 'instances')) : [];
@@ -90,7 +95,7 @@ describe('starting a control plane', () => {
     const pickPort = async (): Promise<number> => ++picked + 20_000;
     const body = `console.error('listen tcp 127.0.0.1: bind: address already in use'); process.exit(1);`;
     const options = fakeControlPlane(directory.path, fakeEtcd(), fakeKubeApiserver({ body }));
-    await assert.rejects(startKubernetes({ ...options, pickPort }), /address already in use/);
+    await assert.rejects(startAndStop({ ...options, pickPort }), /address already in use/);
     assert.equal(picked, 5);
   });
 
@@ -110,7 +115,7 @@ describe('starting a control plane', () => {
     const idle = fakeKubeApiserver({ body: 'setInterval(() => {}, 1000);' });
     const options = fakeControlPlane(directory.path, fakeEtcd(), idle);
     const hurried = { ...options.variables, KUBEBUILDER_CONTROLPLANE_START_TIMEOUT: '2s' };
-    const started = startKubernetes({ ...options, variables: hurried, pickPort: async () => port });
+    const started = startAndStop({ ...options, variables: hurried, pickPort: async () => port });
     await assert.rejects(started, /kube-apiserver is not ready after 2000 ms/);
     assert.ok(asked > 0, 'the other program was asked');
   });
@@ -123,7 +128,7 @@ describe('starting a control plane', () => {
       server.listen(0, '127.0.0.1');`;
     const options = fakeControlPlane(directory.path, fakeEtcd({ body }), fakeKubeApiserver());
     const hurried = { ...options.variables, KUBEBUILDER_CONTROLPLANE_START_TIMEOUT: '1s' };
-    const started = startKubernetes({ ...options, variables: hurried });
+    const started = startAndStop({ ...options, variables: hurried });
     await assert.rejects(started, /etcd is not ready after 1000 ms; .*\nunix:\/\/etcd\.sock in .*\/run-\w+$/);
   });
 
@@ -132,7 +137,7 @@ describe('starting a control plane', () => {
     const options = fakeControlPlane(directory.path, fakeEtcd(), fakeKubeApiserver());
     const baseDirectory = join(directory.path, 'long'.repeat(20));
     const message = /etcd\.sock is longer than the 103 bytes a socket may have; set TMPDIR to a shorter path$/;
-    await assert.rejects(startKubernetes({ ...options, baseDirectory }), message);
+    await assert.rejects(startAndStop({ ...options, baseDirectory }), message);
   });
 
   it('is not ready when the program has ended, whoever answers', async () => {
@@ -157,7 +162,7 @@ describe('starting a control plane', () => {
       for (let line = 1; line <= 60; line++) console.error('line ' + line);
       process.kill(process.pid, 'SIGKILL');`;
     const options = fakeControlPlane(directory.path, fakeEtcd(), fakeKubeApiserver({ body }));
-    await assert.rejects(startKubernetes(options), ({ message }: Error) => {
+    await assert.rejects(startAndStop(options), ({ message }: Error) => {
       assert.match(message, /kube-apiserver was ended by SIGKILL; its last lines:\nline 11\n(.*\n)*line 60$/);
       return true;
     });
@@ -167,7 +172,7 @@ describe('starting a control plane', () => {
     await using directory = await scratchDirectory();
     const body = `console.error('bad flag'); process.exit(3);`;
     const options = fakeControlPlane(directory.path, fakeEtcd(), fakeKubeApiserver({ body }));
-    await assert.rejects(startKubernetes(options), /ended with code 3/);
+    await assert.rejects(startAndStop(options), /ended with code 3/);
     const [kept = ''] = instances(directory.path);
     assert.match(kept, /^failed-/);
     assert.equal(
@@ -182,7 +187,7 @@ describe('starting a control plane', () => {
     const body = `console.error('thinking'); setInterval(() => {}, 1000);`;
     const options = fakeControlPlane(directory.path, fakeEtcd({ body }), fakeKubeApiserver());
     const hurried = { ...options.variables, KUBEBUILDER_CONTROLPLANE_START_TIMEOUT: '700ms' };
-    await assert.rejects(startKubernetes({ ...options, variables: hurried }), /etcd is not ready after 700 ms/);
+    await assert.rejects(startAndStop({ ...options, variables: hurried }), /etcd is not ready after 700 ms/);
   });
 
   it('oracles/P5: ends a program that ignores SIGTERM', async () => {
@@ -204,7 +209,7 @@ describe('starting a control plane', () => {
     await using directory = await scratchDirectory();
     const options = fakeControlPlane(directory.path, fakeEtcd(), fakeKubeApiserver());
     const bench = { ...options, purpose: 'bench', extraArguments: { etcd: ['--unsafe-no-fsync'] } } as const;
-    await assert.rejects(startKubernetes(bench), /--unsafe-no-fsync is refused in a bench/);
+    await assert.rejects(startAndStop(bench), /--unsafe-no-fsync is refused in a bench/);
   });
 
   it('oracles/B1: a bench waits for the disk, a functional test does not', async () => {
@@ -215,7 +220,7 @@ describe('starting a control plane', () => {
       await using directory = await scratchDirectory();
       const body = `console.error('unsafe:' + words.includes('--unsafe-no-fsync')); process.exit(1);`;
       const options = fakeControlPlane(directory.path, fakeEtcd({ body }), fakeKubeApiserver());
-      await assert.rejects(startKubernetes({ ...options, purpose }), new RegExp(`unsafe:${want}`));
+      await assert.rejects(startAndStop({ ...options, purpose }), new RegExp(`unsafe:${want}`));
     }
   });
 
@@ -378,7 +383,7 @@ describe('the directory of instances', () => {
       const options = fakeControlPlane(directory.path, fakeEtcd(), fakeKubeApiserver());
       plantInstance(options.baseDirectory, processIdentity(victim.pid ?? 0));
       chmodSync(options.baseDirectory, 0o777);
-      await assert.rejects(startKubernetes(options), {
+      await assert.rejects(startAndStop(options), {
         message:
           `${options.baseDirectory} can be used by others (mode 777 instead of 700), so it is not safe to use; ` +
           'remove it, or set TMPDIR to a directory of your own',
@@ -408,7 +413,7 @@ describe('the directory of instances', () => {
       await using directory = await scratchDirectory();
       const options = fakeControlPlane(directory.path, fakeEtcd(), fakeKubeApiserver());
       symlinkSync(join(directory.path, target), options.baseDirectory);
-      await assert.rejects(startKubernetes(options), /instances is not a directory of its own, so/);
+      await assert.rejects(startAndStop(options), /instances is not a directory of its own, so/);
     });
   }
 

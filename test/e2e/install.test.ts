@@ -34,6 +34,7 @@ describe('the packed package', () => {
     assert.match(typo.stderr, /^slipway: unknown verb "doctr"\. Did you mean doctor\?$/m);
     const journey = await asUser('npx', ['slipway', 'up', '--once'], { cwd });
     assert.equal(journey.code, 0, journey.stderr);
+    assert.doesNotMatch(journey.stdout, /npm run/);
   });
 
   describe('installed globally on Node 20', needsOracle('node-20'), () => {

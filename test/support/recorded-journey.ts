@@ -27,7 +27,11 @@ export function journeyOf(
   return new Journey({
     plan: journeyPlan(phases, {
       version: '0.1.0',
-      bootstrap: { node: { found: '20.20.2', using: '24.21.0' }, installed: { packages: 152, ms: 14_800 } },
+      bootstrap: {
+        isClone: true,
+        node: { found: '20.20.2', using: '24.21.0' },
+        installed: { packages: 152, ms: 14_800 },
+      },
       typical: { totalMs: typicalMs, phasesMs },
       isOnce,
       log: '.slipway/journey.log',

@@ -2,6 +2,8 @@ import { isRecord } from '../../object/record.ts';
 
 /** What happened before Slipway ran: which Node the host has, and what had to be installed (experience 4.1). */
 export interface Bootstrap {
+  /** We run from a clone, where npm scripts exist; an installed package has no bootstrap. */
+  readonly isClone: boolean;
   readonly node: { readonly found: string; readonly using: string };
   readonly installed?: { readonly packages: number; readonly ms: number };
 }
@@ -12,6 +14,7 @@ export function parseBootstrap(text: string | undefined, using: string): Bootstr
   const found = report?.['hostNode'];
   const installed = installedOf(report?.['installed']);
   return {
+    isClone: report !== undefined,
     node: { found: typeof found === 'string' ? found : using, using },
     ...(installed !== undefined && { installed }),
   };

@@ -44,14 +44,21 @@ describe('the report of the bootstrap', () => {
   it('tells which Node was found and what was installed', () => {
     const text = JSON.stringify({ hostNode: '20.20.2', installed: { packages: 152, ms: 14_800 } });
     assert.deepEqual(parseBootstrap(text, '24.21.0'), {
+      isClone: true,
       node: { found: '20.20.2', using: '24.21.0' },
       installed: { packages: 152, ms: 14_800 },
     });
   });
 
-  for (const given of [undefined, '', 'null', '[]', '{', '{"hostNode":1,"installed":{"packages":"many"}}']) {
-    it(`is not needed: ${given}`, () => {
-      assert.deepEqual(parseBootstrap(given, '24.21.0'), { node: { found: '24.21.0', using: '24.21.0' } });
+  it('keeps what it understands of a report', () => {
+    const { isClone, node } = parseBootstrap('{"hostNode":1,"installed":{"packages":"many"}}', '24.21.0');
+    assert.deepEqual({ isClone, node }, { isClone: true, node: { found: '24.21.0', using: '24.21.0' } });
+  });
+
+  for (const given of [undefined, '', 'null', '[]', '{']) {
+    it(`is missing in an installed package, and not needed: ${given}`, () => {
+      const want = { isClone: false, node: { found: '24.21.0', using: '24.21.0' } };
+      assert.deepEqual(parseBootstrap(given, '24.21.0'), want);
     });
   }
 });

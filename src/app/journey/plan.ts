@@ -45,6 +45,8 @@ const COMMANDS: JourneyPlan['commands'] = [
   { command: 'npx slipway version', does: 'prints the versions a bug report needs' },
   { command: 'npx slipway explain SW1101', does: 'says what an error code means and how to fix it' },
   { command: 'npx slipway up', does: 'runs this journey; phases join it as they are built' },
+];
+const CLONE_COMMANDS: JourneyPlan['commands'] = [
   { command: 'npm run oracles', does: 'builds the real etcd, kube-apiserver and kubectl to compare with' },
 ];
 
@@ -72,7 +74,7 @@ export function journeyPlan(phases: readonly Phase[], facts: PlanFacts): Journey
     node: bootstrap.node,
     isOnce,
     log,
-    commands: COMMANDS,
+    commands: bootstrap.isClone ? [...COMMANDS, ...CLONE_COMMANDS] : COMMANDS,
     ...(bootstrap.installed !== undefined && { installed: bootstrap.installed }),
     ...(typical.totalMs !== undefined && { typicalMs: typical.totalMs }),
   };

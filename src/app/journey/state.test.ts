@@ -9,7 +9,7 @@ import { EMPTY_JOURNEY, elapsedMs, isSlow, type JourneyState, reduce } from './s
 const TS = '2026-01-02T09:14:02.000Z';
 const plan = journeyPlan([], {
   version: '0.1.0',
-  bootstrap: { node: { found: '24.0.0', using: '24.0.0' } },
+  bootstrap: { isClone: true, node: { found: '24.0.0', using: '24.0.0' } },
   typical: { totalMs: undefined, phasesMs: { hub: 1000 } },
   isOnce: true,
   log: '.slipway/journey.log',
