@@ -4,7 +4,7 @@ import type { VersionRange } from './version.ts';
 export interface GoSource {
   readonly kind: 'go';
   /** Folder under `oracles/` with the go.mod. */
-  readonly module: 'etcd' | 'kubernetes';
+  readonly module: 'controller-runtime' | 'etcd' | 'kubernetes';
   /** Import path of the main package. */
   readonly package: string;
   /** The dependency whose version is linked into these packages, for programs that read it from the linker only. */
@@ -91,6 +91,14 @@ export const ORACLES: readonly Oracle[] = [
   kubernetesProgram('kube-controller-manager', ['--version']),
   kubernetesProgram('kube-scheduler', ['--version']),
   kubernetesProgram('kubectl', ['version', '--client']),
+  { name: 'strace', source: { kind: 'debian', package: 'strace' }, versionArguments: ['-V'], supported: {} },
+  {
+    // Our own program; what nobody here wrote is the library in it, whose version it answers.
+    name: 'controller-runtime',
+    source: { kind: 'go', module: 'controller-runtime', package: '.' },
+    versionArguments: ['version'],
+    supported: { min: '0.24', below: '0.26' },
+  },
   { name: 'tmux', source: { kind: 'debian', package: 'tmux' }, versionArguments: ['-V'], supported: {} },
   oldNode(20, '20.20.2'),
   oldNode(16, '16.20.2'),

@@ -4,7 +4,7 @@ import { FAILURES } from '../src/app/failures.ts';
 import { VERBS } from '../src/app/verbs.ts';
 import { errorsPage } from './docs-errors.ts';
 import { flagsPage } from './docs-flags.ts';
-import { type RuleTest, ruleTestsIn } from './docs-rule-tests.ts';
+import { type RuleTest, ruleTestsIn, ruleTestsInCases } from './docs-rule-tests.ts';
 import { parseRulePlan, type RulePlan, rulesPage } from './docs-rules.ts';
 
 export interface Page {
@@ -35,12 +35,20 @@ const page = (path: string, source: string, body: string): Page => ({
 
 export const rulePlan = (root: string): RulePlan => parseRulePlan(readFileSync(join(root, RULE_PLAN), 'utf8'));
 
-/** The tests of the whole tree that name a rule. */
-export const ruleTests = (root: string): readonly RuleTest[] =>
-  globSync('{src,test,oracles,scripts,bench,examples}/**/*.test.ts', { cwd: root })
-    .filter((file) => !file.includes('node_modules'))
-    .map((file) => file.replaceAll('\\', '/'))
-    .flatMap((file) => ruleTestsIn(readFileSync(join(root, file), 'utf8'), file));
+/** The tests of the whole tree that name a rule, and the cases that tests read from files. */
+export const ruleTests = (root: string): readonly RuleTest[] => [
+  ...filesOf(root, '{src,test,oracles,scripts,bench,examples}/**/*.test.ts').flatMap(({ path, text }) =>
+    ruleTestsIn(text, path),
+  ),
+  ...filesOf(root, 'test/conformance/**/testdata/*.yaml').flatMap(({ path, text }) =>
+    ruleTestsInCases(text, path),
+  ),
+];
+
+const filesOf = (root: string, pattern: string): readonly Page[] =>
+  globSync(pattern, { cwd: root })
+    .filter((path) => !path.includes('node_modules'))
+    .map((path) => ({ path: path.replaceAll('\\', '/'), text: readFileSync(join(root, path), 'utf8') }));
 
 /** The pages written by people and by programs: README, CONTRIBUTING, CHANGELOG and docs/. */
 export const allPages = (root: string): readonly Page[] =>

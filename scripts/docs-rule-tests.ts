@@ -1,3 +1,6 @@
+import { parse } from 'yaml';
+import { isRecord } from '../src/object/record.ts';
+
 /** A test whose name says which rule it proves: `oracles/F1: looks in …`. */
 export interface RuleTest {
   readonly spec: string;
@@ -8,16 +11,31 @@ export interface RuleTest {
 }
 
 // Any literal counts, not only the first argument of it(): rows of table tests carry their names as data.
-const OPENING = /(['"`])([a-z][a-z-]*)\/([A-Z]+\d+): /g;
-const OPENING_OF_TITLE = /^[a-z][a-z-]*\/[A-Z]+\d+: /;
+const OPENING = /(['"`])([a-z][a-z-]*)\/([A-Z]+\d+(?:, [A-Z]+\d+)*): /g;
+const OPENING_OF_TITLE = /^[a-z][a-z-]*\/[A-Z]+\d+(?:, [A-Z]+\d+)*: /;
 
 /** The rules that the source of a test file names. Read as text, so that nothing has to run. */
 export function ruleTestsIn(source: string, file: string): readonly RuleTest[] {
-  return [...source.matchAll(OPENING)].map((match) => {
-    const [opening, quote = '', spec = '', rule = ''] = match;
-    const sentence = literalFrom(source, match.index + opening.length, quote);
+  return [...source.matchAll(OPENING)].flatMap((match) => {
+    const [opening, quote = '', spec = '', rules = ''] = match;
+    const literal = literalFrom(source, match.index + opening.length, quote);
     const suite = suiteAround(source, match.index);
-    return { spec, rule, sentence: suite === undefined ? sentence : `${suite}: ${sentence}`, file };
+    const sentence = suite === undefined ? literal : `${suite}: ${literal}`;
+    return rules.split(', ').map((rule) => ({ spec, rule, sentence, file }));
+  });
+}
+
+const CASE_NAME = /^([a-z][a-z-]*)\/([A-Z]+\d+(?:, [A-Z]+\d+)*): (.+)$/s;
+
+/** The rules named by a YAML file of cases (a list, or `cases:`), whose names become those of tests when they run. */
+export function ruleTestsInCases(text: string, file: string): readonly RuleTest[] {
+  if (text.search(OPENING) < 0) return [];
+  const content: unknown = parse(text, { merge: true, maxAliasCount: 1000 });
+  const cases: unknown = isRecord(content) ? content['cases'] : content;
+  return (Array.isArray(cases) ? cases : []).flatMap((one: unknown) => {
+    const name = isRecord(one) && typeof one['name'] === 'string' ? one['name'] : '';
+    const [, spec = '', rules = '', sentence = ''] = CASE_NAME.exec(name) ?? [];
+    return rules === '' ? [] : rules.split(', ').map((rule) => ({ spec, rule, sentence, file }));
   });
 }
 

@@ -117,7 +117,7 @@ function specSection(
     .toSorted((a, b) => byRule(a.rule, b.rule) || compare(a.file, b.file) || compare(a.sentence, b.sentence));
   if (own.length === 0) return [];
   const rows = own.map(({ rule, sentence, file }, at) => [
-    rule,
+    codeSpan(rule),
     own[at - 1]?.rule === rule ? '' : (plan.must[spec]?.[rule] ?? ''),
     codeSpan(sentence),
     `[${file.split('/').at(-1)}](../../${file})`,

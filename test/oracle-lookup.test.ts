@@ -144,7 +144,7 @@ describe('the oracles that CI requires', () => {
   const required = readFileSync(join(import.meta.dirname, '../.ci/required-oracles'), 'utf8')
     .trim()
     .split('\n');
-  const suites = globSync('{e2e,oracles,.}/*.test.ts', { cwd: import.meta.dirname })
+  const suites = globSync('{conformance,e2e,oracles,.}/*.test.ts', { cwd: import.meta.dirname })
     .filter((file) => !/^(\.\/)?oracle-/.test(file))
     .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'));
 

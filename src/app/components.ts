@@ -1,3 +1,4 @@
+import { hubPhase } from './apiserver/hub-phase.ts';
 import type { Phase } from './journey/phase.ts';
 
 /** A part of Slipway as the composition root sees it. */
@@ -8,4 +9,4 @@ export interface Component {
 }
 
 /** Every component, in the order of their phases. A new component is a line here. */
-export const COMPONENTS: readonly Component[] = [];
+export const COMPONENTS: readonly Component[] = [{ name: 'apiserver', phases: [hubPhase] }];

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { readConfigFile, resolveSettings } from './config.ts';
+import { resolveSettings } from './config.ts';
+import { readConfigFile } from './config-file.ts';
 import type { SettingTable } from './settings.ts';
 
 const table = {

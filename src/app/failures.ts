@@ -53,6 +53,13 @@ export const FAILURES = {
     fix: 'Choose another folder with --data, or give yourself this one.',
     example: 'slipway up --data /proc/x',
   },
+  SW1104: {
+    title: 'The store of the API server cannot be opened',
+    cause: 'Its folder is in use by another process, was written by a later release, or its contents are damaged.',
+    detect: 'The folder is locked, and every record is compared with its checksum, before anything is served.',
+    fix: 'The message names the process to stop, the release to use, or the command that keeps everything before the damage.',
+    example: 'slipway apiserver --data .slipway/api, twice at once',
+  },
   SW1201: {
     title: 'A phase of the journey failed',
     cause: 'The phase waited for something that did not become true; the message names the first such thing.',

@@ -1,4 +1,4 @@
-import { readConfigFile, resolveSettings, type SettingSources } from '../app/config.ts';
+import { resolveSettings, type SettingSources } from '../app/config.ts';
 import { CommandError } from '../app/failures.ts';
 import type { Host, Interruption } from '../app/host.ts';
 import type { Journey } from '../app/journey/journey.ts';
@@ -74,7 +74,7 @@ export class CommandLine {
 
   async #runVerb(invocation: Run): Promise<ExitCode> {
     const { env, folder } = this.#host;
-    const sources = this.#sources(invocation);
+    const sources = await this.#sources(invocation);
     const common = resolveSettings(COMMON_SETTINGS, sources);
     this.#wantsStack = common.debug;
     const { createPresenter, processTerminal } = await import('./live/presenter.ts');
@@ -91,10 +91,11 @@ export class CommandLine {
   }
 
   /** The config file may be named by a flag or a variable, never by itself. */
-  #sources({ verb, flags }: Run): SettingSources {
+  async #sources({ verb, flags }: Run): Promise<SettingSources> {
     const { env } = this.#host;
     const { config } = resolveSettings({ config: COMMON_SETTINGS.config }, { flags, env });
     if (config === undefined) return { flags, env };
+    const { readConfigFile } = await import('../app/config-file.ts');
     const tables = Object.fromEntries(this.#verbs.map(({ name, settings }) => [name, settings]));
     return { flags, env, file: readConfigFile(config, verb.name, tables) };
   }

@@ -1,5 +1,12 @@
-import { hostOfProcess, interruptionOfProcess } from '../app/host.ts';
-import { VERBS } from '../app/verbs.ts';
-import { CommandLine } from './command-line.ts';
+import { enableCompileCache } from 'node:module';
+
+// Before anything large is loaded: the second start of a release finds its code compiled, which halves the time to load it.
+enableCompileCache();
+
+const [{ hostOfProcess, interruptionOfProcess }, { VERBS }, { CommandLine }] = await Promise.all([
+  import('../app/host.ts'),
+  import('../app/verbs.ts'),
+  import('./command-line.ts'),
+]);
 
 await new CommandLine(hostOfProcess(), VERBS, interruptionOfProcess()).run();

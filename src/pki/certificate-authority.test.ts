@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { CertificateAuthority, type ClientRequest, type ServingRequest } from './certificate-authority.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
+// Not a dependency: the test is left out where it is missing.
+const OPENSSL = 'openssl';
 const HOUR_MS = 3_600_000;
 
 const authority = (): Promise<CertificateAuthority> =>
@@ -94,4 +97,79 @@ describe('CertificateAuthority', () => {
     );
     assert.equal(new Set(issued.map(({ keys }) => keys.publicKeyPem)).size, 20);
   });
+
+  it('goes on with a key that was kept', async () => {
+    const first = await authority();
+    const loaded = CertificateAuthority.load('test-ca', first.certificatePem, first.keys.privateKeyPem);
+    const issued = new X509Certificate((await loaded.issue(client())).certificatePem);
+    const root = new X509Certificate(first.certificatePem);
+    assert.equal(issued.checkIssued(root), true);
+    assert.equal(issued.verify(root.publicKey), true);
+    assert.throws(() => CertificateAuthority.load('test-ca', first.certificatePem, 'no key'));
+  });
+
+  const addresses: readonly [string, string][] = [
+    ['::1', '0:0:0:0:0:0:0:1'],
+    ['::', '0:0:0:0:0:0:0:0'],
+    ['fd00::', 'FD00:0:0:0:0:0:0:0'],
+    ['2001:db8::5:6', '2001:DB8:0:0:0:0:5:6'],
+    ['1:2:3:4:5:6:7:8', '1:2:3:4:5:6:7:8'],
+    ['192.0.2.255', '192.0.2.255'],
+  ];
+  for (const [address, shown] of addresses) {
+    it(`writes the address ${address}`, async () => {
+      const request = serving({ dnsNames: [], ipAddresses: [address] });
+      const certificate = new X509Certificate((await (await authority()).issue(request)).certificatePem);
+      assert.equal(certificate.subjectAltName, `IP Address:${shown}`);
+      assert.equal(certificate.checkIP(address), address);
+    });
+  }
+
+  for (const address of [
+    'no address',
+    '1.2.3',
+    '1:2',
+    '1:2:3:4:5:6:7',
+    '1::2::3',
+    '1:2:3:4:5:6:7:8:9',
+    '::12345',
+  ]) {
+    it(`refuses ${JSON.stringify(address)} as an address`, async () => {
+      const root = await authority();
+      await assert.rejects(root.issue(serving({ ipAddresses: [address] })), /is not an IP address$/);
+    });
+  }
+
+  it('writes dates after 2049', async () => {
+    const validityMs = 100 * 365 * 24 * HOUR_MS;
+    const root = await CertificateAuthority.create({ commonName: 'old', now: NOW, validityMs });
+    const { validFromDate, validToDate } = new X509Certificate(root.certificatePem);
+    assert.deepEqual(validFromDate, new Date('2026-03-01T11:55:00Z'));
+    assert.deepEqual(validToDate, new Date(NOW.getTime() + validityMs));
+  });
+
+  it('is read by openssl as by node', { skip: !hasOpenssl() && 'there is no openssl here' }, async () => {
+    const root = await authority();
+    const { certificatePem } = await root.issue(serving({ ipAddresses: ['127.0.0.1', '::1'] }));
+    const text = execFileSync(OPENSSL, ['x509', '-noout', '-text'], { input: certificatePem, encoding: 'utf8' });
+    for (const line of [
+      'Version: 3 (0x2)',
+      'Signature Algorithm: ecdsa-with-SHA256',
+      'CA:FALSE',
+      'Digital Signature',
+      'TLS Web Server Authentication',
+      'DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1',
+    ]) {
+      assert.ok(text.includes(line), `${line} is not in\n${text}`);
+    }
+  });
 });
+
+function hasOpenssl(): boolean {
+  try {
+    execFileSync(OPENSSL, ['version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,8 +1,19 @@
-import { webcrypto } from 'node:crypto';
-// Before the certificate library: its dependency container refuses to load without this polyfill.
-import 'reflect-metadata';
-import * as x509 from '@peculiar/x509';
-import { generateKeyPair, type KeyPair, SIGNING_ALGORITHM } from './key-pair.ts';
+import { createHash, randomBytes, sign } from 'node:crypto';
+import { isIPv4 } from 'node:net';
+import {
+  bitString,
+  boolean,
+  explicit,
+  implicit,
+  integer,
+  objectIdentifier,
+  octetString,
+  sequence,
+  set,
+  time,
+  utf8String,
+} from './der.ts';
+import { generateKeyPair, type KeyPair, loadKeyPair } from './key-pair.ts';
 
 /** Certificates start this much in the past, as kubeadm's do, so that a peer with a slow clock accepts them. */
 const BACKDATE_MS = 5 * 60_000;
@@ -39,14 +50,32 @@ export interface ClientRequest extends Validity {
 
 export type CertificateRequest = ServingRequest | ClientRequest;
 
+const OID = {
+  commonName: '2.5.4.3',
+  organization: '2.5.4.10',
+  ecdsaWithSha256: '1.2.840.10045.4.3.2',
+  subjectKeyIdentifier: '2.5.29.14',
+  keyUsage: '2.5.29.15',
+  subjectAlternativeName: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  authorityKeyIdentifier: '2.5.29.35',
+  extendedKeyUsage: '2.5.29.37',
+  serverAuth: '1.3.6.1.5.5.7.3.1',
+  clientAuth: '1.3.6.1.5.5.7.3.2',
+} as const;
+
+const SIGNATURE_ALGORITHM = sequence(objectIdentifier(OID.ecdsaWithSha256));
+
 /** Signs certificates that chain to one self-signed root. Holds the root's key in memory only. */
 export class CertificateAuthority implements Credential {
   readonly keys: KeyPair;
-  readonly #certificate: x509.X509Certificate;
+  readonly certificatePem: string;
+  readonly #name: Buffer;
 
-  private constructor(keys: KeyPair, certificate: x509.X509Certificate) {
+  private constructor(keys: KeyPair, certificatePem: string, name: Buffer) {
     this.keys = keys;
-    this.#certificate = certificate;
+    this.certificatePem = certificatePem;
+    this.#name = name;
   }
 
   /** A new authority with a new key at every call. Its certificates must not be used to sign further authorities. */
@@ -56,82 +85,132 @@ export class CertificateAuthority implements Credential {
     validityMs,
   }: Validity & { commonName: string }): Promise<CertificateAuthority> {
     const keys = await generateKeyPair();
-    const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-      serialNumber: randomSerial(),
-      name: new x509.Name([{ CN: [literal(commonName)] }]),
-      ...period({ now, validityMs }),
+    const name = nameOf([], commonName);
+    const certificatePem = signed({
       keys,
-      signingAlgorithm: SIGNING_ALGORITHM,
+      signer: keys,
+      subject: name,
+      issuer: name,
+      validity: { now, validityMs },
       extensions: [
-        new x509.BasicConstraintsExtension(true, 0, true),
-        new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
-        await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+        extension(OID.basicConstraints, sequence(boolean(true), integer(Buffer.from([0]))), true),
+        // keyCertSign and cRLSign: bits 5 and 6.
+        extension(OID.keyUsage, bitString(Buffer.from([0b0000_0110]), 1), true),
       ],
     });
-    return new CertificateAuthority(keys, certificate);
+    return new CertificateAuthority(keys, certificatePem, name);
   }
 
-  get certificatePem(): string {
-    return pemFile(this.#certificate);
+  /** An authority that was kept; `commonName` is the one it was created with. Throws when the key is none. */
+  static load(commonName: string, certificatePem: string, privateKeyPem: string): CertificateAuthority {
+    return new CertificateAuthority(loadKeyPair(privateKeyPem), certificatePem, nameOf([], commonName));
   }
 
   /** A certificate for exactly what is asked, with a new key. Every call gives another key and serial number. */
   async issue(request: CertificateRequest): Promise<Credential> {
     const keys = await generateKeyPair();
-    const certificate = await x509.X509CertificateGenerator.create({
-      serialNumber: randomSerial(),
-      subject: subject(request),
-      issuer: this.#certificate.subjectName,
-      ...period(request),
-      publicKey: keys.publicKey,
-      signingKey: this.keys.privateKey,
-      signingAlgorithm: SIGNING_ALGORITHM,
+    const certificatePem = signed({
+      keys,
+      signer: this.keys,
+      subject: nameOf(request.kind === 'client' ? request.organizations : [], request.commonName),
+      issuer: this.#name,
+      validity: request,
       extensions: [
-        new x509.BasicConstraintsExtension(false, undefined, true),
-        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+        extension(OID.basicConstraints, sequence(), true),
+        // digitalSignature: bit 0.
+        extension(OID.keyUsage, bitString(Buffer.from([0b1000_0000]), 7), true),
         ...purpose(request),
-        await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
-        await x509.AuthorityKeyIdentifierExtension.create(this.keys.publicKey),
+        extension(OID.authorityKeyIdentifier, sequence(implicit(0, keyIdentifier(this.keys)))),
       ],
     });
-    return { certificatePem: pemFile(certificate), keys };
+    return { certificatePem, keys };
   }
 }
 
+interface Signing {
+  readonly keys: KeyPair;
+  readonly signer: KeyPair;
+  readonly subject: Buffer;
+  readonly issuer: Buffer;
+  readonly validity: Validity;
+  readonly extensions: readonly Buffer[];
+}
+
+const VERSION_3 = explicit(0, integer(Buffer.from([2])));
+
+function signed({ keys, signer, subject, issuer, validity, extensions }: Signing): string {
+  const { now, validityMs } = validity;
+  const content = sequence(
+    VERSION_3,
+    integer(randomSerial()),
+    SIGNATURE_ALGORITHM,
+    issuer,
+    sequence(time(new Date(now.getTime() - BACKDATE_MS)), time(new Date(now.getTime() + validityMs))),
+    subject,
+    keys.publicKey.export({ type: 'spki', format: 'der' }),
+    explicit(3, sequence(...extensions, extension(OID.subjectKeyIdentifier, octetString(keyIdentifier(keys))))),
+  );
+  const signature = sign('sha256', content, signer.privateKey);
+  return pemOf(sequence(content, SIGNATURE_ALGORITHM, bitString(signature)));
+}
+
 /** One relative name per value, because Kubernetes reads each organisation as a group of its own. */
-function subject(request: CertificateRequest): x509.Name {
-  const organizations = request.kind === 'client' ? request.organizations : [];
-  return new x509.Name([
-    ...organizations.map((organization) => ({ O: [literal(organization)] })),
-    { CN: [literal(request.commonName)] },
-  ]);
-}
+const nameOf = (organizations: readonly string[], commonName: string): Buffer =>
+  sequence(
+    ...organizations.map((organization) => relativeName(OID.organization, organization)),
+    relativeName(OID.commonName, commonName),
+  );
 
-/** Plain strings would be parsed: `#0c0141` becomes `A` and quotes cut a name, so one user could pose as another. */
-const literal = (text: string): { utf8String: string } => ({ utf8String: text });
+const relativeName = (type: string, value: string): Buffer =>
+  set(sequence(objectIdentifier(type), utf8String(value)));
 
-function purpose(request: CertificateRequest): x509.Extension[] {
-  if (request.kind === 'client') return [new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth])];
-  const names: x509.JsonGeneralName[] = [
-    ...request.dnsNames.map((value) => ({ type: 'dns' as const, value })),
-    ...request.ipAddresses.map((value) => ({ type: 'ip' as const, value })),
+const extension = (id: string, value: Buffer, isCritical = false): Buffer =>
+  sequence(objectIdentifier(id), ...(isCritical ? [boolean(true)] : []), octetString(value));
+
+function purpose(request: CertificateRequest): readonly Buffer[] {
+  const usage = request.kind === 'client' ? OID.clientAuth : OID.serverAuth;
+  const extended = extension(OID.extendedKeyUsage, sequence(objectIdentifier(usage)));
+  if (request.kind === 'client') return [extended];
+  const names = [
+    ...request.dnsNames.map((name) => implicit(2, Buffer.from(name, 'ascii'))),
+    ...request.ipAddresses.map((address) => implicit(7, addressBytes(address))),
   ];
-  return [
-    new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-    new x509.SubjectAlternativeNameExtension(names),
-  ];
+  return [extended, extension(OID.subjectAlternativeName, sequence(...names))];
 }
 
-function period({ now, validityMs }: Validity): { notBefore: Date; notAfter: Date } {
-  return { notBefore: new Date(now.getTime() - BACKDATE_MS), notAfter: new Date(now.getTime() + validityMs) };
+const IPV6 = /^[\da-f]{0,4}(:[\da-f]{0,4}){2,7}$/i;
+
+/** Four or sixteen bytes; throws when the text is no address. */
+function addressBytes(address: string): Buffer {
+  if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
+  // Not isIPv6: its regular expression costs more to build than all certificates of a start.
+  const [head = '', tail, ...more] = address.split('::');
+  const groupsOf = (text: string) => text.split(':').filter((group) => group !== '');
+  const [before, after] = [groupsOf(head), groupsOf(tail ?? '')];
+  const missing = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
+  const groups = [...before, ...Array.from({ length: missing }, () => '0'), ...after];
+  if (!IPV6.test(address) || groups.length !== 8 || more.length > 0) {
+    throw new Error(`${JSON.stringify(address)} is not an IP address`);
+  }
+  return Buffer.from(groups.map((group) => group.padStart(4, '0')).join(''), 'hex');
 }
 
-function randomSerial(): string {
-  const bytes = webcrypto.getRandomValues(Buffer.alloc(SERIAL_BYTES));
+/** RFC 7093: the first 160 bits of SHA-256 over the key, where older software uses SHA-1. */
+const keyIdentifier = ({ publicKey }: KeyPair): Buffer =>
+  createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest()
+    .subarray(0, 20);
+
+function randomSerial(): Buffer {
+  const bytes = randomBytes(SERIAL_BYTES);
   // The first byte must be 01..7f: a leading zero would be cut off, a set top bit would read as negative.
   bytes.writeUInt8((bytes.readUInt8(0) & 0x7f) | 0x01, 0);
-  return bytes.toString('hex');
+  return bytes;
 }
 
 /** Text files end with a line break; programs that join certificates into one file rely on it. */
-const pemFile = (certificate: x509.X509Certificate): string => `${certificate.toString('pem').trimEnd()}\n`;
+const pemOf = (der: Buffer): string => {
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
+  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
+};

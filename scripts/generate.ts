@@ -1,0 +1,161 @@
+// Writes src/apiserver/generated/ from a real kube-apiserver and the Go sources it was built from.
+//   generate.ts [--check] [--kubeconfig FILE]
+// --check writes nothing and fails when the files are not what would be written. Without --kubeconfig a server is started.
+import { execFileSync } from 'node:child_process';
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Json, JsonObject } from '../src/object/json.ts';
+import { startKubernetes } from '../test/support/kubernetes.ts';
+import { RawClient } from '../test/support/raw-client.ts';
+import { policyTable } from './generate-policy.ts';
+import { MessageReader } from './generate-protobuf.ts';
+import { type GroupVersion, packageOf, resourceRows } from './generate-resources.ts';
+import { schemaTables } from './generate-schemas.ts';
+
+const TARGET = 'src/apiserver/generated';
+/** What in it is written here, which is all. */
+const OWN_FILES = ['*.json', 'schemas/*.json', 'protobuf/*.json'];
+const MODULES = ['k8s.io/api', 'k8s.io/apimachinery', 'k8s.io/apiextensions-apiserver', 'k8s.io/kube-aggregator'];
+/** Not in section 19 of the specification. */
+const LEFT_OUT_GROUPS = ['resource.k8s.io'];
+const LEFT_OUT_RESOURCES = new Set<Json | undefined>(['componentstatuses']);
+const LEFT_OUT_TYPES = /^core\.v1\.Component/;
+/** Kinds that belong to every group. */
+const META_KINDS = [
+  'CreateOptions',
+  'DeleteOptions',
+  'GetOptions',
+  'ListOptions',
+  'PatchOptions',
+  'Status',
+  'UpdateOptions',
+];
+
+async function generated(kubeconfig: string | undefined): Promise<ReadonlyMap<string, string>> {
+  if (kubeconfig !== undefined) return read(kubeconfig);
+  await using cluster = await startKubernetes();
+  return await read(cluster.admin);
+}
+
+async function read(kubeconfig: string): Promise<ReadonlyMap<string, string>> {
+  using client = new RawClient(kubeconfig);
+  const { gitVersion } = await client.json<{ gitVersion: string }>('/version');
+  const groupVersions = await servedVersions(client);
+  const documents = await Promise.all(
+    groupVersions.map((gv) => client.json<JsonObject>(`/openapi/v3${pathOf(gv)}`)),
+  );
+  const schemas = schemaTables(documents, (name) => LEFT_OUT_TYPES.test(name));
+  const flat = [...schemas.values()].flatMap((table) => [...table]);
+  const rows = await Promise.all(
+    groupVersions.map(async (gv): Promise<JsonObject> => {
+      const list = await client.json<Parameters<typeof resourceRows>[1]>(pathOf(gv));
+      const resources = resourceRows(gv, list, groupVersions).filter(({ name }) => !LEFT_OUT_RESOURCES.has(name));
+      return { group: gv.group, version: gv.version, package: packageOf(gv, flat), resources };
+    }),
+  );
+  const messages = new MessageReader(sourceDirectories()).tables(messageRoots(rows, flat));
+  const header = { generator: 'scripts/generate.ts', kubernetes: gitVersion };
+  const tables: [string, string][] = [
+    ...[...schemas].map(([name, table]): [string, string] => [`schemas/${name}.json`, tableText(header, table)]),
+    ...[...messages].map(([name, table]): [string, string] => [`protobuf/${name}.json`, tableText(header, table)]),
+  ];
+  const groups: [string, Json][] = rows.map((row, at) => [String(at), row]);
+  const policy = tableText(header, await policyTable(client));
+  return new Map([['resources.json', tableText(header, new Map(groups))], ['policy.json', policy], ...tables]);
+}
+
+/** In the order of discovery, which is upstream's order of preference. */
+async function servedVersions(client: RawClient): Promise<readonly GroupVersion[]> {
+  const { groups } = await client.json<{ groups: { name: string; versions: { version: string }[] }[] }>('/apis');
+  const builtIn = groups.filter(({ name }) => isBuiltIn(name));
+  const named = builtIn.flatMap(({ name: group, versions }) =>
+    versions.map(({ version }) => ({ group, version })),
+  );
+  return [{ group: '', version: 'v1' }, ...named];
+}
+
+const isBuiltIn = (group: string): boolean =>
+  (!group.includes('.') || group.endsWith('.k8s.io')) && !LEFT_OUT_GROUPS.includes(group);
+
+const pathOf = ({ group, version }: GroupVersion): string =>
+  group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+
+/** Every kind of a served group version that has a schema, and the options. */
+function messageRoots(rows: readonly JsonObject[], schemas: readonly (readonly [string, Json])[]): string[] {
+  const packages = new Set(rows.map((row) => row['package']));
+  const kinds = schemas.filter(
+    ([name, schema]) =>
+      packages.has(name.slice(0, name.lastIndexOf('.'))) &&
+      Object.hasOwn(schema as JsonObject, 'x-kubernetes-group-version-kind'),
+  );
+  const names = [...kinds.map(([name]) => protoName(name)), 'k8s.io.api.policy.v1.Eviction'];
+  return [...names, ...META_KINDS.map((kind) => `k8s.io.apimachinery.pkg.apis.meta.v1.${kind}`)];
+}
+
+function protoName(name: string): string {
+  if (name.startsWith('apiextensions.')) return `k8s.io.apiextensions_apiserver.pkg.apis.${name}`;
+  if (name.startsWith('apiregistration.')) return `k8s.io.kube_aggregator.pkg.apis.${name}`;
+  return `k8s.io.api.${name}`;
+}
+
+/** Maps a protobuf package to a folder of the module cache, which Go fills when it has to. */
+function sourceDirectories(): (protoPackage: string) => string {
+  const output = execFileSync('go', ['mod', 'download', '-json', ...MODULES], {
+    cwd: 'oracles/kubernetes',
+    encoding: 'utf8',
+  });
+  const modules: { Path: string; Dir: string }[] = JSON.parse(`[${output.replaceAll(/^\}$/gm, '},')}{}]`);
+  return (protoPackage) => {
+    const path = protoPackage
+      .replace(/^k8s\.io\./, 'k8s.io/')
+      .replaceAll('.', '/')
+      .replace('k8s/io', 'k8s.io')
+      .replaceAll('_', '-');
+    const found = modules.find(({ Path }) => Path !== undefined && `${path}/`.startsWith(`${Path}/`));
+    if (found === undefined) throw new Error(`no module holds ${protoPackage}`);
+    return join(found.Dir, path.slice(found.Path.length));
+  };
+}
+
+/** One entry a line, sorted, so that a difference shows which type changed. */
+function tableText(header: JsonObject, table: ReadonlyMap<string, Json>): string {
+  const entries = [...table].sort(([a], [b]) => compareNames(a, b));
+  const lines = entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  const head = JSON.stringify(header).slice(1, -1);
+  return `{${head},"entries":{\n${lines.join(',\n')}\n}}\n`;
+}
+
+/** Numbers by value: the groups are listed in order. */
+const compareNames = (a: string, b: string): number => Number(a) - Number(b) || (a < b ? -1 : 1);
+
+const ownFiles = (): readonly string[] => globSync(OWN_FILES, { cwd: TARGET });
+
+function write(files: ReadonlyMap<string, string>): void {
+  for (const name of ownFiles()) rmSync(join(TARGET, name));
+  for (const [name, text] of files) {
+    mkdirSync(dirname(join(TARGET, name)), { recursive: true });
+    writeFileSync(join(TARGET, name), text);
+  }
+  const bytes = [...files.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  process.stdout.write(`${files.size} files, ${Math.round(bytes / 1000)} kB in ${TARGET}\n`);
+}
+
+function check(files: ReadonlyMap<string, string>): void {
+  const present = ownFiles();
+  const stale = [...files].filter(
+    ([name, text]) => !present.includes(name) || readFileSync(join(TARGET, name), 'utf8') !== text,
+  );
+  const problems = [
+    ...stale.map(([name]) => `${TARGET}/${name} is not what scripts/generate.ts writes`),
+    ...present.filter((name) => !files.has(name)).map((name) => `${TARGET}/${name} is not generated any more`),
+  ];
+  for (const problem of problems) process.stderr.write(`${problem}; run \`npm run generate\`\n`);
+  if (problems.length > 0) process.exitCode = 1;
+  else process.stdout.write(`${files.size} generated files are up to date\n`);
+}
+
+const { values } = parseArgs({ options: { check: { type: 'boolean' }, kubeconfig: { type: 'string' } } });
+const files = await generated(values.kubeconfig);
+if (values.check === true) check(files);
+else write(files);

@@ -1,0 +1,73 @@
+/** A double as Go's %g prints it: the fewest digits that tell it apart, an exponent from 1e+06 on. */
+export function goDouble(value: number): string {
+  if (Number.isNaN(value)) return 'NaN';
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
+  if (value === 0) return Object.is(value, -0) ? '-0' : '0';
+  const [mantissa = '0', exponent = '0'] = value.toExponential().split('e');
+  const power = Number(exponent);
+  if (power >= -4 && power < 6) return plain(value, power);
+  return `${mantissa}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
+}
+
+const plain = (value: number, power: number): string => {
+  const text = String(value);
+  return text.includes('e') ? value.toFixed(Math.abs(power) + 17).replace(/0+$/, '') : text;
+};
+
+/** A string as Go's %q prints it. */
+export function goQuote(text: string): string {
+  const escaped = Array.from(
+    text,
+    (letter) => ESCAPES[letter] ?? (isControl(letter) ? hexEscape(letter) : letter),
+  );
+  return `"${escaped.join('')}"`;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\u0007': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+};
+
+export const isControl = (letter: string): boolean => {
+  const code = letter.codePointAt(0) ?? 0;
+  return code < 0x20 || code === 0x7f;
+};
+
+const hexEscape = (letter: string): string => `\\x${(letter.codePointAt(0) ?? 0).toString(16).padStart(2, '0')}`;
+
+/** What Go's strings.TrimSpace takes for space. */
+const SPACE =
+  /^[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/g;
+export const trimSpace = (text: string): string => text.replace(SPACE, '');
+
+const UNIT_NANOS: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1_000n,
+  '\u00b5s': 1_000n,
+  '\u03bcs': 1_000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+};
+
+/** Go's time.ParseDuration in nanoseconds; `undefined` when it is none. */
+export function parseGoDuration(text: string): bigint | undefined {
+  const sign = text.startsWith('-') ? -1n : 1n;
+  const rest = text.replace(/^[+-]/, '');
+  if (rest === '0') return 0n;
+  if (!/^((\d+\.?\d*|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/.test(rest)) return undefined;
+  let total = 0n;
+  for (const [, whole = '', fraction = '', unit = ''] of rest.matchAll(/(\d*)\.?(\d*)([a-z\u00b5\u03bc]+)/g)) {
+    const nanos = UNIT_NANOS[unit] ?? 0n;
+    total += BigInt(whole) * nanos + (BigInt(fraction) * nanos) / 10n ** BigInt(fraction.length);
+  }
+  return sign * total;
+}

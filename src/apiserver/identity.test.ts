@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { scratchDirectory } from '../../test/support/scratch.ts';
+import { VirtualClock } from '../base/clock.ts';
+import { openIdentity } from './identity.ts';
+
+const DAY_MS = 86_400_000;
+const newClock = () => new VirtualClock({ start: new Date('2026-05-04T03:02:01Z') });
+const open = (directory: string | undefined, clock = newClock(), hostNames: readonly string[] = []) =>
+  openIdentity({ directory, clock, hostNames });
+
+describe('openIdentity', () => {
+  it('apiserver/H2: makes a serving certificate for every name the server is called by', async () => {
+    const identity = await open(undefined, newClock(), ['api.example.com', '192.0.2.7', 'fd00::7']);
+    const certificate = new X509Certificate(identity.servingCertificatePem);
+    const names = certificate.subjectAltName?.split(', ') ?? [];
+    assert.deepEqual(names, [
+      'DNS:localhost',
+      'DNS:kubernetes',
+      'DNS:kubernetes.default',
+      'DNS:kubernetes.default.svc',
+      'DNS:kubernetes.default.svc.cluster.local',
+      'DNS:api.example.com',
+      'IP Address:127.0.0.1',
+      'IP Address:0:0:0:0:0:0:0:1',
+      'IP Address:10.0.0.1',
+      'IP Address:192.0.2.7',
+      'IP Address:FD00:0:0:0:0:0:0:7',
+    ]);
+    assert.ok(certificate.checkIssued(new X509Certificate(identity.authorityPem)));
+  });
+
+  it('apiserver/Z2: issues certificates of users with groups', async () => {
+    const identity = await open(undefined);
+    const { certificatePem } = await identity.issue('admin', ['system:masters']);
+    const certificate = new X509Certificate(certificatePem);
+    assert.equal(certificate.subject, 'O=system:masters\nCN=admin');
+    assert.ok(certificate.verify(new X509Certificate(identity.authorityPem).publicKey));
+  });
+
+  it('keeps everything in one file that only its owner reads', async () => {
+    await using folder = await scratchDirectory();
+    const directory = join(folder.path, 'api');
+    const first = await open(directory);
+    assert.deepEqual(readdirSync(directory), ['identity.json']);
+    assert.equal(statSync(join(directory, 'identity.json')).mode & 0o777, 0o600);
+    assert.equal(statSync(directory).mode & 0o777, 0o700);
+    const second = await open(directory);
+    assert.deepEqual(JSON.stringify(second), JSON.stringify(first));
+    const user = await second.issue('jane', []);
+    assert.ok(new X509Certificate(user.certificatePem).verify(new X509Certificate(first.authorityPem).publicKey));
+  });
+
+  const renewals: readonly [string, number, readonly string[]][] = [
+    ['thirty days before it ends', 335 * DAY_MS + 1, []],
+    ['for a name it lacks', 0, ['new.example.com']],
+  ];
+  for (const [what, laterMs, hostNames] of renewals) {
+    it(`renews the serving certificate ${what}, and nothing else`, async () => {
+      await using folder = await scratchDirectory();
+      const clock = newClock();
+      const first = await open(folder.path, clock);
+      await clock.advance(laterMs);
+      const second = await open(folder.path, clock, hostNames);
+      assert.notEqual(second.servingCertificatePem, first.servingCertificatePem);
+      assert.equal(second.authorityPem, first.authorityPem);
+      assert.deepEqual(second.tokenKeys, first.tokenKeys);
+      const third = await open(folder.path, clock, hostNames);
+      assert.equal(third.servingCertificatePem, second.servingCertificatePem);
+    });
+  }
+
+  it('says so when the file cannot be read, instead of making new keys', async () => {
+    await using folder = await scratchDirectory();
+    writeFileSync(join(folder.path, 'identity.json'), '{broken');
+    await assert.rejects(open(folder.path), SyntaxError);
+    assert.equal(readFileSync(join(folder.path, 'identity.json'), 'utf8'), '{broken');
+  });
+});

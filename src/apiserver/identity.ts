@@ -1,0 +1,132 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import type { Credential } from '../pki/certificate-authority.ts';
+import { CertificateAuthority } from '../pki/certificate-authority.ts';
+import { generateKeyPair, type KeyPair } from '../pki/key-pair.ts';
+
+const AUTHORITY_NAME = 'slipway';
+const DAY_MS = 86_400_000;
+const AUTHORITY_VALIDITY_MS = 3650 * DAY_MS;
+const CERTIFICATE_VALIDITY_MS = 365 * DAY_MS;
+// A certificate this close to its end is replaced at the next start.
+const RENEW_BEFORE_MS = 30 * DAY_MS;
+
+const DNS_NAMES = [
+  'localhost',
+  'kubernetes',
+  'kubernetes.default',
+  'kubernetes.default.svc',
+  'kubernetes.default.svc.cluster.local',
+];
+const IP_ADDRESSES = ['127.0.0.1', '::1', '10.0.0.1'];
+
+/** What the server proves itself with, and how it makes users. */
+export interface Identity {
+  readonly authorityPem: string;
+  readonly servingCertificatePem: string;
+  readonly servingKeyPem: string;
+  /** Signs service-account tokens. */
+  readonly tokenKeys: Pick<KeyPair, 'privateKeyPem' | 'publicKeyPem'>;
+  /** A client certificate for a user with groups (Z1). */
+  issue(name: string, groups: readonly string[]): Promise<Credential>;
+}
+
+export interface IdentityOptions {
+  /** Where keys are kept between starts; absent: they live as long as the process. */
+  readonly directory: string | undefined;
+  readonly hostNames: readonly string[];
+  readonly clock: Clock;
+}
+
+/** What is kept on disk, each in a file that only its owner reads. */
+interface Kept {
+  readonly authorityPem: string;
+  readonly authorityKeyPem: string;
+  readonly servingCertificatePem: string;
+  readonly servingKeyPem: string;
+  readonly tokenKeyPem: string;
+  readonly tokenPublicPem: string;
+  readonly servingExpires: string;
+  readonly hostNames: readonly string[];
+}
+
+/** Reads the keys of an earlier start, or makes them (H2, Z2). */
+export async function openIdentity(options: IdentityOptions): Promise<Identity> {
+  const { directory, clock, hostNames } = options;
+  const kept = directory === undefined ? undefined : read(directory);
+  const now = clock.now();
+  const authority =
+    kept === undefined
+      ? await CertificateAuthority.create({ commonName: AUTHORITY_NAME, now, validityMs: AUTHORITY_VALIDITY_MS })
+      : CertificateAuthority.load(AUTHORITY_NAME, kept.authorityPem, kept.authorityKeyPem);
+  const isUsable =
+    kept !== undefined &&
+    Date.parse(kept.servingExpires) - now.getTime() > RENEW_BEFORE_MS &&
+    hostNames.every((name) => kept.hostNames.includes(name));
+  const current = isUsable ? kept : await renewed(authority, kept, options);
+  if (directory !== undefined && !isUsable) write(directory, current);
+  return {
+    authorityPem: current.authorityPem,
+    servingCertificatePem: current.servingCertificatePem,
+    servingKeyPem: current.servingKeyPem,
+    tokenKeys: { privateKeyPem: current.tokenKeyPem, publicKeyPem: current.tokenPublicPem },
+    issue: (name, groups) =>
+      authority.issue({
+        kind: 'client',
+        commonName: name,
+        organizations: groups,
+        now: clock.now(),
+        validityMs: CERTIFICATE_VALIDITY_MS,
+      }),
+  };
+}
+
+async function renewed(
+  authority: CertificateAuthority,
+  kept: Kept | undefined,
+  { hostNames, clock }: IdentityOptions,
+): Promise<Kept> {
+  const now = clock.now();
+  const serving = await authority.issue({
+    kind: 'serving',
+    commonName: 'slipway-apiserver',
+    dnsNames: [...new Set([...DNS_NAMES, ...hostNames.filter((name) => !isAddress(name))])],
+    ipAddresses: [...new Set([...IP_ADDRESSES, ...hostNames.filter(isAddress)])],
+    now,
+    validityMs: CERTIFICATE_VALIDITY_MS,
+  });
+  const tokenKeys = kept === undefined ? await generateKeyPair() : undefined;
+  return {
+    authorityPem: authority.certificatePem,
+    authorityKeyPem: authority.keys.privateKeyPem,
+    servingCertificatePem: serving.certificatePem,
+    servingKeyPem: serving.keys.privateKeyPem,
+    tokenKeyPem: tokenKeys?.privateKeyPem ?? kept?.tokenKeyPem ?? '',
+    tokenPublicPem: tokenKeys?.publicKeyPem ?? kept?.tokenPublicPem ?? '',
+    servingExpires: new Date(now.getTime() + CERTIFICATE_VALIDITY_MS).toISOString(),
+    hostNames,
+  };
+}
+
+const isAddress = (name: string): boolean => /^[\d.]+$/.test(name) || name.includes(':');
+
+const FILE = 'identity.json';
+
+function read(directory: string): Kept | undefined {
+  try {
+    // Written by us, in a folder that only its owner may change.
+    return JSON.parse(readFileSync(join(directory, FILE), 'utf8')) as Kept;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Written beside and renamed, so that a crash leaves the old keys or the new ones. */
+function write(directory: string, kept: Kept): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const temporary = join(directory, `${FILE}.new`);
+  writeFileSync(temporary, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600, flush: true });
+  renameSync(temporary, join(directory, FILE));
+}

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { connect } from 'node:http2';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { describe, it } from 'node:test';
+import { scratchDirectory } from '../../test/support/scratch.ts';
+import {
+  assertStatus,
+  at,
+  configMap,
+  customDefinition,
+  itemNames,
+  ServedApi,
+  sharedApi,
+} from '../../test/support/served-api.ts';
+import { recordedLog } from '../../test/support/store.ts';
+import { VirtualClock } from '../base/clock.ts';
+import { startApiServer } from './start.ts';
+
+const decoded = (text = ''): string => Buffer.from(text, 'base64').toString('utf8');
+
+describe('startApiServer', () => {
+  it('apiserver/G4: has what every cluster has', async () => {
+    const api = await sharedApi();
+    for (const name of ['default', 'kube-system', 'kube-public', 'kube-node-lease']) {
+      assert.equal((await api.get(`/api/v1/namespaces/${name}`)).status, 200);
+      assert.equal((await api.get(`/api/v1/namespaces/${name}/serviceaccounts/default`)).status, 200);
+      assert.equal((await api.get(`/api/v1/namespaces/${name}/configmaps/kube-root-ca.crt`)).status, 200);
+    }
+    const service = await api.get('/api/v1/namespaces/default/services/kubernetes');
+    assert.equal(at(service.body, 'spec', 'clusterIP'), '10.0.0.1');
+    const priorities = await api.get('/apis/scheduling.k8s.io/v1/priorityclasses');
+    assert.deepEqual(itemNames(priorities.body), ['system-cluster-critical', 'system-node-critical']);
+  });
+
+  it('apiserver/Z4: has the roles of a new cluster, and binds its administrators', async () => {
+    const api = await sharedApi();
+    const roles = itemNames((await api.get('/apis/rbac.authorization.k8s.io/v1/clusterroles')).body);
+    for (const name of ['cluster-admin', 'admin', 'edit', 'view', 'system:discovery', 'system:basic-user']) {
+      assert.ok(roles.includes(name), name);
+    }
+    assert.equal((await api.get('/version', { user: 'jane' })).status, 200);
+    assert.equal((await api.get('/api/v1/nodes', { user: 'jane', groups: ['system:masters'] })).status, 200);
+  });
+
+  it('apiserver/Z3: asks no roles when everything is allowed', async () => {
+    await using api = await ServedApi.start({ auth: { mode: 'AlwaysAllow' } });
+    assert.equal((await api.get('/api/v1/secrets', { user: 'jane' })).status, 200);
+    assert.deepEqual((await api.get('/apis/rbac.authorization.k8s.io/v1/clusterroles')).body['items'], []);
+  });
+
+  it('creates the definitions it is given, and refuses to start with a wrong one', async () => {
+    const definition = { ...customDefinition('starters', 'Starter'), kind: 'CustomResourceDefinition' };
+    await using api = await ServedApi.start({ auth: { mode: 'AlwaysAllow' }, crds: [definition, definition] });
+    assert.equal((await api.get('/apis/t.io/v1/starters')).status, 200);
+    const wrong = { metadata: { name: 'x' }, spec: {} };
+    await assert.rejects(ServedApi.start({ crds: [wrong] }), /is invalid/);
+  });
+
+  it('apiserver/H1, Z2: listens where it is told and lets its administrator in by certificate', async () => {
+    await using server = await startApiServer({ listen: { hostNames: ['api.test'] } });
+    assert.match(server.url, /^https:\/\/127\.0\.0\.1:\d+$/);
+    assert.ok(server.kinds > 60);
+    const { clusters, users } = await server.kubeconfig();
+    const [ca, user] = [decoded(clusters[0]?.cluster['certificate-authority-data']), users[0]?.user];
+    assert.equal(clusters[0]?.cluster.server, server.url);
+    assert.ok(new X509Certificate(ca).ca);
+    const cert = decoded(user?.['client-certificate-data']);
+    const session = connect(server.url, { ca, cert, key: decoded(user?.['client-key-data']) });
+    const stream = session.request({ ':path': '/api/v1/secrets' });
+    assert.match((await buffer(stream)).toString('utf8'), /^\{"kind":"SecretList"/);
+    session.close();
+  });
+
+  it('apiserver/H11: ends watches cleanly and is not ready any more when it stops', async () => {
+    const server = await startApiServer({ auth: { mode: 'AlwaysAllow' }, listen: {} });
+    const { clusters } = await server.kubeconfig('jane', ['dev']);
+    const session = connect(server.url, { ca: decoded(clusters[0]?.cluster['certificate-authority-data']) });
+    const stream = session.request({ ':path': '/api/v1/namespaces?watch=true&resourceVersion=0' });
+    await once(stream, 'readable');
+    const client = server.client();
+    const watch = await client({ method: 'GET', target: '/api/v1/namespaces?watch=true' });
+    const chunks = watch.stream()[Symbol.asyncIterator]();
+    await chunks.next();
+    const body = buffer(stream);
+    await server.stop();
+    assert.match((await body).toString('utf8'), /^(\{"type":"ADDED".*\n){4}$/);
+    assert.equal(stream.rstCode, 0);
+    for (let next = await chunks.next(); next.done !== true; ) next = await chunks.next();
+    const ready = await client({ method: 'GET', target: '/readyz' });
+    assert.equal(ready.status, 500);
+    assert.match(Buffer.from(await ready.bytes()).toString('utf8'), /\[-\]serving failed: the server is stopping/);
+    session.destroy();
+  });
+
+  it('apiserver/K3, K7: finds its objects, its keys and its allocations again', async () => {
+    await using folder = await scratchDirectory();
+    const options = { storage: 'sqlite', dataDir: folder.path, durability: 'normal', release: '1.2.3' } as const;
+    const services = '/api/v1/namespaces/default/services';
+    const spec = { type: 'NodePort', clusterIP: '10.0.0.50', ports: [{ port: 80, nodePort: 30_123 }] };
+    const first = await ServedApi.start(options);
+    await first.define(customDefinition('keepers', 'Keeper'));
+    await first.create(services, { metadata: { name: 's' }, spec });
+    await first.create(services, {
+      metadata: { name: 'headless' },
+      spec: { clusterIP: 'None', ports: [{ port: 1 }] },
+    });
+    const made = await first.create('/api/v1/namespaces/default/configmaps', configMap('kept'));
+    const { revision } = first.server.store;
+    await first.server.stop();
+    await using second = await ServedApi.start(
+      options,
+      new VirtualClock({ seed: 2, start: new Date('2026-05-05T00:00:00Z') }),
+    );
+    assert.deepEqual((await second.get('/api/v1/namespaces/default/configmaps/kept')).body, made);
+    assert.equal(second.server.store.revision, revision, 'a start makes nothing that is there');
+    assert.equal((await second.get('/apis/t.io/v1/keepers')).status, 200);
+    const port = { ...spec, clusterIP: '10.0.0.51' };
+    const taken = await second.send('POST', services, { body: { metadata: { name: 't' }, spec: port } });
+    assertStatus(taken, 422, 'Invalid', /provided port is already allocated/);
+    const address = { clusterIP: '10.0.0.50', ports: [{ port: 80 }] };
+    const again = await second.send('POST', services, { body: { metadata: { name: 't' }, spec: address } });
+    assertStatus(again, 422, 'Invalid', /provided IP is already allocated/);
+  });
+
+  it('closes what it opened when it cannot start', async () => {
+    await using server = await startApiServer({ auth: { mode: 'AlwaysAllow' }, listen: {} });
+    await using folder = await scratchDirectory();
+    const port = Number(new URL(server.url).port);
+    const dataDir = join(folder.path, 'api');
+    await assert.rejects(startApiServer({ dataDir, listen: { port } }), { code: 'EADDRINUSE' });
+    const other = await startApiServer({ dataDir, listen: false });
+    await other.stop();
+  });
+
+  it('says what is wrong with a folder it cannot use', async () => {
+    await using folder = await scratchDirectory();
+    const file = join(folder.path, 'file');
+    writeFileSync(file, '');
+    await assert.rejects(startApiServer({ dataDir: file, listen: false }));
+    await assert.rejects(startApiServer({ storage: 'sqlite', listen: false }), /storage "sqlite" needs dataDir/);
+  });
+
+  it('apiserver/G11: runs without the controllers it is told to leave out', async () => {
+    const { log } = recordedLog();
+    const controllers = { gc: false, namespace: false, crd: false };
+    await using api = await ServedApi.start({ auth: { mode: 'AlwaysAllow' }, controllers, log });
+    const space = await api.namespace();
+    await api.send('DELETE', space);
+    assert.equal(at((await api.get(space)).body, 'status', 'phase'), 'Terminating');
+  });
+});

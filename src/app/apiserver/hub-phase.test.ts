@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { scratchDirectory } from '../../../test/support/scratch.ts';
+import { startApiServer } from '../../apiserver/start.ts';
+import { VirtualClock } from '../../base/clock.ts';
+import type { PhaseContext, Running } from '../journey/phase.ts';
+import { hubPhase } from './hub-phase.ts';
+
+function contextIn(folder: string) {
+  const kept: [string, Running][] = [];
+  const said: string[] = [];
+  const context: PhaseContext = {
+    clock: new VirtualClock({ start: new Date() }),
+    signal: new AbortController().signal,
+    folder,
+    data: join(folder, '.slipway'),
+    port: undefined,
+    journey: {},
+    progress: (detail) => void said.push(detail),
+    row: () => undefined,
+    removeRow: () => undefined,
+    waitingFor: () => undefined,
+    warn: (detail) => void said.push(detail),
+    keep: (name, running) => void kept.push([name, running]),
+  };
+  const stop = () => Promise.all(kept.map(([, running]) => running[Symbol.asyncDispose]()));
+  return { context, kept, said, stop };
+}
+
+describe('the hub phase', () => {
+  it('starts the API, keeps it running, and tells how to reach it', async () => {
+    await using folder = await scratchDirectory();
+    const { context, kept, said, stop } = contextIn(folder.path);
+    const outcome = await hubPhase.run(context);
+    assert.equal(outcome.health, 'done');
+    assert.match(outcome.detail, /^API server ready in \d+ ms, \d+ kinds served, kubeconfig written$/);
+    assert.deepEqual(
+      kept.map(([name]) => name),
+      ['the Kubernetes API'],
+    );
+    assert.deepEqual(said, ['starting the Kubernetes API']);
+    assert.partialDeepStrictEqual(outcome, {
+      addresses: [
+        { label: 'Kubernetes API' },
+        { label: 'kubeconfig', value: '.slipway/kubeconfig', isLasting: true },
+      ],
+      tries: [{ kind: 'command', text: 'kubectl --kubeconfig .slipway/kubeconfig get namespaces' }],
+    });
+    assert.equal(statSync(join(folder.path, '.slipway', 'kubeconfig')).mode & 0o777, 0o600);
+    await stop();
+  });
+
+  it('fails with the reason, leaving nothing behind, when the store is in use', async () => {
+    await using folder = await scratchDirectory();
+    const { context, kept } = contextIn(folder.path);
+    await using _other = await startApiServer({ dataDir: join(context.data, 'api'), listen: false });
+    const outcome = await hubPhase.run(context);
+    assert.partialDeepStrictEqual(outcome, {
+      health: 'failed',
+      code: 'SW1104',
+      detail: 'the Kubernetes API did not start',
+    });
+    assert.match(JSON.stringify(outcome), /is in use by/);
+    assert.equal(kept.length, 0);
+  });
+
+  it('keeps the server to be stopped even when the kubeconfig cannot be written', async () => {
+    await using folder = await scratchDirectory();
+    const { context, kept, stop } = contextIn(folder.path);
+    const dataDir = join(context.data, 'api');
+    await (await startApiServer({ dataDir, listen: false })).stop();
+    mkdirSync(join(context.data, 'kubeconfig.new'));
+    writeFileSync(join(context.data, 'kubeconfig'), 'old');
+    await assert.rejects(hubPhase.run(context), { code: 'EISDIR' });
+    assert.equal(kept.length, 1);
+    await stop();
+  });
+});

@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import type { ApiServer } from '../../apiserver/options.ts';
+import { startApiServer } from '../../apiserver/start.ts';
+import { messageOf } from '../../base/errors.ts';
+import { createLog } from '../../base/log.ts';
+import type { Phase, PhaseContext, PhaseOutcome } from '../journey/phase.ts';
+import { shellWord, shownPath } from '../journey/plain-text.ts';
+import { releaseVersion } from '../release.ts';
+import { writeKubeconfig } from './kubeconfig-file.ts';
+
+/** Starts the API that everything else talks to (experience 4.1). */
+export const hubPhase: Phase = {
+  id: 'hub',
+  needs: [],
+  run,
+  probes: [],
+};
+
+async function run(context: PhaseContext): Promise<PhaseOutcome> {
+  const { clock, data, folder } = context;
+  context.progress('starting the Kubernetes API');
+  const startedMs = clock.monotonicMs();
+  const log = createLog({ level: 'warn', write: (line) => context.warn(line.trimEnd()), now: () => clock.now() });
+  let server: ApiServer;
+  try {
+    server = await startApiServer({
+      dataDir: join(data, 'api'),
+      listen: { port: 0 },
+      clock,
+      log,
+      release: releaseVersion(),
+    });
+  } catch (error) {
+    return {
+      health: 'failed',
+      detail: 'the Kubernetes API did not start',
+      what: messageOf(error),
+      code: 'SW1104',
+    };
+  }
+  context.keep('the Kubernetes API', server);
+  const startMs = Math.round(clock.monotonicMs() - startedMs);
+  const file = join(data, 'kubeconfig');
+  await writeKubeconfig(file, await server.kubeconfig());
+  const shown = shownPath(folder, file);
+  return {
+    health: 'done',
+    detail: `API server ready in ${startMs} ms, ${server.kinds} kinds served, kubeconfig written`,
+    addresses: [
+      { label: 'Kubernetes API', value: server.url },
+      { label: 'kubeconfig', value: shown, isLasting: true },
+    ],
+    tries: [{ kind: 'command', text: `kubectl --kubeconfig ${shellWord(shown)} get namespaces` }],
+  };
+}
