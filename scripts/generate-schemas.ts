@@ -10,14 +10,10 @@ const REFERENCE = '#/components/schemas/';
 const TYPES_OF_EVERY_GROUP = ['meta.v1.DeleteOptions', 'meta.v1.WatchEvent'];
 
 /** Every type that a document describes is in the table of its package, except those of kinds that are not served. */
-export function schemaTables(
-  documents: readonly JsonObject[],
-  isLeftOut: (name: string) => boolean,
-): SchemaTables {
+export function schemaTables(documents: readonly JsonObject[]): SchemaTables {
   const tables = new Map<string, Map<string, Json>>();
   for (const [long, schema] of documents.flatMap(componentsOf)) {
     const name = shortName(long);
-    if (isLeftOut(name)) continue;
     const table = tables.get(tableOf(name)) ?? new Map<string, Json>();
     const compacted = compact(schema);
     if (TYPES_OF_EVERY_GROUP.includes(name)) delete compacted['x-kubernetes-group-version-kind'];

@@ -19,8 +19,6 @@ const OWN_FILES = ['*.json', 'schemas/*.json', 'protobuf/*.json'];
 const MODULES = ['k8s.io/api', 'k8s.io/apimachinery', 'k8s.io/apiextensions-apiserver', 'k8s.io/kube-aggregator'];
 /** Not in section 19 of the specification. */
 const LEFT_OUT_GROUPS = ['resource.k8s.io'];
-const LEFT_OUT_RESOURCES = new Set<Json | undefined>(['componentstatuses']);
-const LEFT_OUT_TYPES = /^core\.v1\.Component/;
 /** Kinds that belong to every group. */
 const META_KINDS = [
   'CreateOptions',
@@ -45,12 +43,12 @@ async function read(kubeconfig: string): Promise<ReadonlyMap<string, string>> {
   const documents = await Promise.all(
     groupVersions.map((gv) => client.json<JsonObject>(`/openapi/v3${pathOf(gv)}`)),
   );
-  const schemas = schemaTables(documents, (name) => LEFT_OUT_TYPES.test(name));
+  const schemas = schemaTables(documents);
   const flat = [...schemas.values()].flatMap((table) => [...table]);
   const rows = await Promise.all(
     groupVersions.map(async (gv): Promise<JsonObject> => {
       const list = await client.json<Parameters<typeof resourceRows>[1]>(pathOf(gv));
-      const resources = resourceRows(gv, list, groupVersions).filter(({ name }) => !LEFT_OUT_RESOURCES.has(name));
+      const resources = resourceRows(gv, list, groupVersions);
       return { group: gv.group, version: gv.version, package: packageOf(gv, flat), resources };
     }),
   );

@@ -16,8 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Before every revision of interest, and forgotten by every server: by ours because it was asked to forget, by
-// kube-apiserver because it keeps no events from before it started to watch a resource.
+// Before every revision of interest; forgotten once the server was asked to forget.
 const forgottenRevision = "1"
 
 // runWatch follows objects through events, bookmarks and the loss of history.
@@ -28,7 +27,8 @@ func runWatch(ctx context.Context, w *world) error {
 	if err := w.watchInitialEvents(ctx); err != nil {
 		return err
 	}
-	if err := w.forgetHistory(ctx); err != nil {
+	hasForgotten, err := w.forgetHistory(ctx)
+	if err != nil || !hasForgotten {
 		return err
 	}
 	w.watchTooOld(ctx)
@@ -134,21 +134,24 @@ func (w *world) watchInitialEvents(ctx context.Context) error {
 	return nil
 }
 
-// forgetHistory asks for compaction where that can be asked for. Elsewhere there is no such path.
-func (w *world) forgetHistory(ctx context.Context) error {
+// forgetHistory asks for compaction where that can be asked for, and says whether it was done. kube-apiserver has no
+// such path, and a young one remembers everything.
+func (w *world) forgetHistory(ctx context.Context) (bool, error) {
 	direct, err := discovery.NewDiscoveryClientForConfig(w.config)
 	if err != nil {
-		return err
+		return false, err
 	}
 	var list corev1.ConfigMapList
 	if err := w.client.List(ctx, &list, client.InNamespace(w.namespace)); err != nil {
-		return err
+		return false, err
 	}
 	result := direct.RESTClient().Post().AbsPath("/debug/slipway/compact").Param("revision", list.ResourceVersion).Do(ctx)
-	if err := result.Error(); err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("compaction: %w", err)
+	if err := result.Error(); apierrors.IsNotFound(err) {
+		return false, nil
+	} else if err != nil {
+		return false, fmt.Errorf("compaction: %w", err)
 	}
-	return nil
+	return true, nil
 }
 
 func (w *world) watchTooOld(ctx context.Context) {

@@ -30,10 +30,9 @@ export interface PathServices {
 export function pathHandler(services: PathServices): PathHandler {
   return (request, { path }) => {
     if (path === '/debug/slipway/compact') return compact(services, request);
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      if (path.startsWith('/api') || path === '/version') throw methodNotAllowed();
-      return undefined;
-    }
+    // Documents about groups and the version have routes of their own; other handlers do not look at the method.
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (!isRead && (path === '/version' || /^\/apis?\/./.test(path))) throw methodNotAllowed();
     return (
       services.health.answer(request, path) ??
       services.discovery.answer(request, path) ??

@@ -45,8 +45,10 @@ export function requiredLabel({ requirements }: LabelSelector, key: string): str
 
 /** The selector that a query parameter spells (L6). */
 export function parseLabelSelector(text: string): LabelSelector {
-  if (text === '') return EVERYTHING;
-  return selectorOf(new SelectorParser(text).requirements());
+  // Go's lexer takes a zero byte for the end of the text.
+  const [meant = ''] = text.split('\0', 1);
+  if (meant === '') return EVERYTHING;
+  return selectorOf(new SelectorParser(meant).requirements());
 }
 
 const selectorOf = (requirements: LabelRequirement[]): LabelSelector => ({

@@ -16,6 +16,8 @@ interface Run {
   readonly subcommand: string;
   readonly arguments?: readonly string[];
   readonly variables?: Readonly<Record<string, string>>;
+  /** Steps that only our server can be brought to. */
+  readonly onlyOurs?: readonly string[];
 }
 
 interface Step {
@@ -33,6 +35,7 @@ interface Result {
 }
 
 const COUNT = '300';
+const ACROSS_GONE = ['a watch from a forgotten revision', 'the cache goes on after 410'];
 const RUNS: readonly Run[] = [
   {
     name: 'a cache of ConfigMaps and custom objects that only watches',
@@ -47,8 +50,8 @@ const RUNS: readonly Run[] = [
     variables: { KUBE_FEATURE_WatchListClient: 'false' },
   },
   { name: 'server-side apply by two owners', subcommand: 'apply' },
-  // Upstream's history cannot be compacted from here; a revision from before it started serves as a forgotten one.
-  { name: 'watches with bookmarks and across 410', subcommand: 'watch' },
+  // Upstream's history cannot be compacted from here, so what follows 410 is seen on ours alone.
+  { name: 'watches with bookmarks and across 410', subcommand: 'watch', onlyOurs: ACROSS_GONE },
   { name: 'a conversion webhook by URL', subcommand: 'conversion' },
   { name: 'admission webhooks by URL', subcommand: 'admission' },
   { name: 'a Lease that is handed over', subcommand: 'lease' },
@@ -85,13 +88,18 @@ describe('a Go controller-runtime program with our API server and with kube-apis
         played(pair.ours, run, namespace),
       ]);
       seconds[run.name] = { upstream: upstream.seconds, ours: ours.seconds };
-      assert.deepEqual(ours.sent, upstream.sent);
-      const names = upstream.steps.map(({ name }) => name);
+      const { onlyOurs = [] } = run;
       assert.deepEqual(
-        ours.steps.map(({ name }) => name),
-        names,
+        ours.steps.filter(({ name }) => onlyOurs.includes(name)).map(({ name }) => name),
+        onlyOurs,
       );
-      const unlike = upstream.steps.flatMap((wanted, step) => difference(ours.steps[step], wanted));
+      if (onlyOurs.length === 0) assert.deepEqual(ours.sent, upstream.sent);
+      const shared = ours.steps.filter(({ name }) => !onlyOurs.includes(name));
+      assert.deepEqual(
+        shared.map(({ name }) => name),
+        upstream.steps.map(({ name }) => name),
+      );
+      const unlike = upstream.steps.flatMap((wanted, step) => difference(shared[step], wanted));
       assert.ok(unlike.length === 0, unlike.join('\n\n'));
       assert.deepEqual(ours.warnings, upstream.warnings);
     });

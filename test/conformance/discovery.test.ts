@@ -33,7 +33,7 @@ function ownResources() {
 
 /** Kinds that are not part of the specification. */
 const isLeftOut = ({ name, resource }: { name?: string; resource?: string }): boolean =>
-  /^componentstatuses$|^resource\.k8s\.io$/.test(name ?? resource ?? '');
+  /^resource\.k8s\.io$/.test(name ?? resource ?? '');
 
 /** The JSON without prose; properties of schemas may be called description, too. */
 function withoutProse(value: Json, isProperties = false): Json {
@@ -50,11 +50,9 @@ function comparable(document: { paths: JsonObject; components: { schemas: JsonOb
   const paths = Object.entries(document.paths).filter(
     ([path]) => !/\/componentstatuses|\/(attach|exec|log|portforward|proxy)(\/|$)/.test(path),
   );
-  const schemas = Object.entries(document.components.schemas).filter(([name]) => !/\.Component/.test(name));
   return withoutProse({
     ...document,
     paths: Object.fromEntries(paths),
-    components: { ...document.components, schemas: Object.fromEntries(schemas) },
   });
 }
 

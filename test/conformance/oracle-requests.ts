@@ -55,8 +55,10 @@ export class OracleRequests implements Disposable {
       `${this.#url}${path}`,
       { method, agent: this.#agent, headers: { 'content-type': 'application/json', ...length, ...headers } },
       (response) => {
+        // A path that is not served yet is answered with plain text.
+        const isJson = response.headers['content-type']?.startsWith('application/json') === true;
         text(response).then(
-          (answer) => resolve({ status: response.statusCode ?? 0, body: JSON.parse(answer) }),
+          (answer) => resolve({ status: response.statusCode ?? 0, body: isJson ? JSON.parse(answer) : {} }),
           reject,
         );
       },

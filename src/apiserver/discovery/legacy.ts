@@ -61,7 +61,7 @@ function resourceBody(resource: Resource): JsonObject {
     verbs: [...verbs],
     ...(shortNames.length > 0 && { shortNames: [...shortNames] }),
     ...(categories.length > 0 && { categories: [...categories] }),
-    ...(verbs.includes('list') && {
+    ...(verbs.includes('watch') && {
       storageVersionHash: resource.storageVersionHash ?? hashOf(resource),
     }),
   };

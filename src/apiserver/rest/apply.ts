@@ -49,8 +49,10 @@ async function configurationOf(scope: Scope, options: WriteOptions): Promise<Jso
   const metadata = metadataOf(config);
   if (metadata['managedFields'] !== undefined) throw badRequest('metadata.managedFields must be nil');
   metadata['name'] ??= info.name;
+  const { namespace } = metadata;
   checkIdentity(scope, config, info.name);
-  if (resource.isNamespaced) metadata['namespace'] = info.namespace;
+  // What the configuration does not say is not part of it; the object gets its namespace from the URL later.
+  if (namespace === undefined) delete metadata['namespace'];
   return config;
 }
 

@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../object/json.ts';
 import { JsonProblem, summarizeBody } from '../../object/json-text.ts';
+import { goQuote } from '../../object/validation/go-text.ts';
 import { checkTypes } from '../../object/validation/type-check.ts';
 import { builtinTypeOf } from '../builtin-data/builtin-schema.ts';
 import { type CustomResource, isCustomResource } from '../crd/custom-resource.ts';
@@ -35,7 +36,21 @@ export async function decodeBody(scope: Scope): Promise<Decoded> {
   const value = parsed ?? {};
   if (!isJsonObject(value)) throw unrecognized(resource, `${notAnObject(value)} (${summarizeBody(bytes)})`);
   const { object, problems } = decodeObject(scope, value);
-  return { object, problems: [...warnings, ...problems], strict: [...strict, ...problems] };
+  // Go does not look into what it does not know, so it sees no duplicates there.
+  const known = (texts: readonly string[]) =>
+    resource.isCustom ? texts : texts.filter((text) => !isBelowUnknown(text, problems));
+  return { object, problems: [...known(warnings), ...problems], strict: [...known(strict), ...problems] };
+}
+
+const UNKNOWN = 'unknown field ';
+const DUPLICATE = 'duplicate field ';
+
+function isBelowUnknown(duplicate: string, problems: readonly string[]): boolean {
+  const path = duplicate.slice(DUPLICATE.length, -1);
+  return problems.some((problem) => {
+    const unknown = problem.slice(UNKNOWN.length, -1);
+    return path === unknown || path.startsWith(`${unknown}.`) || path.startsWith(`${unknown}[`);
+  });
 }
 
 const HEADER_TYPE =
@@ -89,7 +104,7 @@ export function decodeObject(
   resource.strategy.setDefaults?.(object);
   // Empty lists are left out of typed objects, but here an empty list says something (S6).
   if (isCleared) metadataOf(object)['managedFields'] = [];
-  return { object, problems: unknown.map((path) => `unknown field "${path}"`) };
+  return { object, problems: unknown.map((path) => `${UNKNOWN}${goQuote(path)}`) };
 }
 
 function typeCustom(resource: CustomResource, object: JsonObject, origin: Origin): readonly string[] {

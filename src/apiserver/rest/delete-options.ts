@@ -67,11 +67,12 @@ function fromQuery(query: URLSearchParams): JsonObject {
   if (grace !== undefined) raw['gracePeriodSeconds'] = grace;
   if (query.has('propagationPolicy')) raw['propagationPolicy'] = query.get('propagationPolicy') ?? '';
   if (query.has('orphanDependents')) raw['orphanDependents'] = parseBoolean(query.get('orphanDependents') ?? '');
-  const dryRun = query.getAll('dryRun').filter((value) => value !== '');
+  const dryRun = query.getAll('dryRun');
   if (dryRun.length > 0) raw['dryRun'] = dryRun;
   const preconditions: JsonObject = {};
   for (const name of ['uid', 'resourceVersion']) {
-    const value = query.get(`preconditions.${name}`);
+    // Both spellings are read: Go flattens the preconditions into the query.
+    const value = query.get(`preconditions.${name}`) ?? query.get(name);
     if (value !== null) preconditions[name] = value;
   }
   if (Object.keys(preconditions).length > 0) raw['preconditions'] = preconditions;

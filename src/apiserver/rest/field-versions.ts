@@ -43,7 +43,10 @@ export async function viewsOf(scope: Scope, owned: JsonObject, objects: readonly
   for (const apiVersion of versions) {
     const target = registry.versionsOf(resource.prefix).find((version) => apiVersionOf(version) === apiVersion);
     if (target === undefined) continue;
-    const converted = await codec.convert(objects, target);
+    const converting = codec.convert(objects, target);
+    // A conversion that asks nobody renames nothing.
+    if (!(converting instanceof Promise)) return NO_VIEWS;
+    const converted = await converting;
     objects.forEach((object, index) => {
       const view = converted[index];
       if (view !== undefined) views.get(object)?.set(apiVersion, view);

@@ -2,9 +2,10 @@ import { cloneJson, isJsonObject, type Json, type JsonObject } from '../../objec
 import { applyJsonPatch } from '../../object/json-patch.ts';
 import { JsonProblem, type ParsedJson, parseJsonBytes, stringifyJson } from '../../object/json-text.ts';
 import { applyMergePatch } from '../../object/merge-patch.ts';
-import { PatchProblem } from '../../object/patch-problem.ts';
+import { goText, PatchProblem } from '../../object/patch-problem.ts';
 import type { Schema } from '../../object/schema.ts';
 import { applyStrategicMergePatch } from '../../object/strategic-merge.ts';
+import { goQuote } from '../../object/validation/go-text.ts';
 import type { ApiResponse } from '../request.ts';
 import { badRequest, entityTooLarge, invalidObject, StatusError, unsupportedMediaType } from '../status.ts';
 import { apply } from './apply.ts';
@@ -35,11 +36,11 @@ export async function patch(scope: Scope): Promise<ApiResponse> {
     options,
     optionsKind: 'PatchOptions',
     transform: (old) => {
-      const { object, duplicates } = patcher(old);
-      const decoded = decodePatched(scope, object);
+      const { object, duplicates, shown } = patcher(old);
+      const decoded = decodePatched(scope, object, shown);
       const problems = [...duplicates, ...decoded.problems];
       if (problems.length > 0 && options.fieldValidation === 'Strict') {
-        throw patchInvalid(object, strictText(problems));
+        throw patchInvalid(shown, strictText(problems));
       }
       reportProblems(scope, { ...decoded, problems }, options.fieldValidation);
       checkIdentity(scope, decoded.object, scope.info.name);
@@ -50,23 +51,21 @@ export async function patch(scope: Scope): Promise<ApiResponse> {
 }
 
 /** What a patch leaves must be an object of the kind; here that is the patch's fault, not the body's (P5). */
-function decodePatched(scope: Scope, object: JsonObject): Decoded {
-  const before = stringifyJson(object);
+function decodePatched(scope: Scope, object: JsonObject, shown: () => string): Decoded {
   try {
     return decodeObject(scope, object, 'patch');
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;
-    throw patchInvalid(
-      before,
-      error.message.replace(/^.*? (cannot be handled as a|\(must be of type) [^:]*: /, ''),
-    );
+    throw patchInvalid(shown, error.message.replace(REQUEST_PART, ''));
   }
 }
 
+/** What the decoder says about the request, which is not the patch's. */
+const REQUEST_PART = /^.*? (cannot be handled as a|\(must be of type) [^:]*: /;
+
 /** The Status upstream gives for a patch that leaves something wrong: it names neither the object nor its kind. */
-function patchInvalid(object: JsonObject | string, why: string): StatusError {
-  const text = typeof object === 'string' ? object : stringifyJson(object);
-  const message = `Invalid value: ${JSON.stringify(text)}: ${why}`;
+function patchInvalid(shown: () => string, why: string): StatusError {
+  const message = `Invalid value: ${goQuote(shown())}: ${why}`;
   return invalidObject({ group: '', kind: '' }, '', [{ reason: 'FieldValueInvalid', field: 'patch', message }]);
 }
 
@@ -75,16 +74,25 @@ export interface PatchedObject {
   readonly object: JsonObject;
   /** Keys that the patch has twice, as warnings say it. */
   readonly duplicates: readonly string[];
+  /** What a refusal quotes: the object, or the patch itself in the strategic form. */
+  readonly shown: () => string;
 }
 
 /** What the body of a PATCH does to an object. It is read when there is an object to patch: a missing one is told first. */
 export async function readPatcher(scope: Scope, schema: Schema): Promise<(old: JsonObject) => PatchedObject> {
   const mediaType = patchType(scope);
   const bytes = await scope.request.body();
-  let read: { readonly patcher: Patcher; readonly duplicates: readonly string[] } | undefined;
+  let read: ReturnType<typeof patcherOf> | undefined;
   return (old) => {
     read ??= patcherOf(mediaType, bytes, schema);
-    return { object: cloneJson(patched(read.patcher, old)), duplicates: read.duplicates };
+    const { patcher, duplicates, value } = read;
+    const result = patched(patcher, old);
+    const isStrategic = mediaType === STRATEGIC_PATCH;
+    return {
+      object: cloneJson(result),
+      duplicates,
+      shown: () => (isStrategic ? goText(value) : stringifyJson(result)),
+    };
   };
 }
 
@@ -119,7 +127,7 @@ function patcherOf(mediaType: string, bytes: Uint8Array, schema: Schema) {
   const prefix = mediaType === STRATEGIC_PATCH ? '' : 'error decoding patch: ';
   const { value, duplicates } = parsePatch(bytes, prefix);
   const texts = duplicates.map((path) => `duplicate field "${path}"`);
-  return { patcher: patcherFor(mediaType, value, { schema, prefix }), duplicates: texts };
+  return { patcher: patcherFor(mediaType, value, { schema, prefix }), duplicates: texts, value };
 }
 
 interface PatchForm {

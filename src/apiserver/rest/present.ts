@@ -146,7 +146,8 @@ export function presentList(
         kind: 'PartialObjectMetadataList',
         apiVersion: `meta.k8s.io/${as.transformVersion}`,
         metadata: listMetadata(metadata),
-        items: objects.map((object) => partialObject(object, as)),
+        // Go's list of nothing.
+        items: objects.length === 0 ? null : objects.map((object) => partialObject(object, as)),
       },
       as,
     );

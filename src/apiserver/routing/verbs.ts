@@ -53,7 +53,11 @@ export function serveResource(scope: Scope, routes: Routes): Promise<ApiResponse
   return serveVerb(scope);
 }
 
-const ENDPOINTS_WARNING = 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice';
+/** Warnings of core resources that should no longer be used. */
+const DEPRECATED: Readonly<Record<string, string>> = {
+  endpoints: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+  componentstatuses: 'v1 ComponentStatus is deprecated in v1.19+',
+};
 
 /** What happens upstream once a route of a built-in kind was found, before the API sees the request. */
 function enterRoute({ resource, info, request, warnings }: Scope): void {
@@ -61,7 +65,7 @@ function enterRoute({ resource, info, request, warnings }: Scope): void {
   const isList = info.verb === 'list' || info.verb === 'watch';
   const objectTypes = info.subresource === 'log' ? LOG_TYPES : OBJECT_TYPES;
   requireProduced(request.headers['accept'], isList ? LIST_TYPES : objectTypes);
-  if (resource.plural === 'endpoints' && resource.group === '') warnings.add(ENDPOINTS_WARNING);
+  if (resource.group === '') warnings.add(DEPRECATED[resource.plural] ?? '');
 }
 
 function serveVirtual(scope: Scope, handler: Verb): Promise<ApiResponse> {

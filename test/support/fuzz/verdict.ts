@@ -4,7 +4,8 @@ import type { Outcome } from './attacker.ts';
 import type { FuzzRequest } from './request.ts';
 
 /** What Go's mux, or its HTTP server, answers without a Status. */
-const PLAIN_TEXTS = ['404 page not found\n'];
+/** Answers to paths nobody knows; the documents of OpenAPI answer with nothing. */
+const PLAIN_TEXTS = ['', '404 page not found\n'];
 
 /** What is wrong with an answer; undefined when it is as it must be (reliability/P9, P10). */
 export function problemOf(request: FuzzRequest, outcome: Outcome): string | undefined {
