@@ -58,18 +58,25 @@ describe('kubectl with our API server and with kube-apiserver', needs, () => {
     await writeFile(join(tmpdir(), 'slipway-kubectl-report.json'), JSON.stringify(said, null, 1));
   });
 
-  async function play(peer: Peer, transcript: Transcript, id: string): Promise<readonly string[]> {
-    const variables: Variables = new Map<string, unknown>([
+  const variablesOf = (id: string): Variables =>
+    new Map<string, unknown>([
       ['ns', id],
       ['own', `${id}.example.com`],
       ['dir', join(scratch.path, id)],
     ]);
+
+  /** Once for both servers: a file that is written while kubectl reads it looks empty. */
+  async function writeFiles({ files = {} }: Transcript, id: string): Promise<void> {
+    for (const [name, content] of Object.entries(files)) {
+      // YAML of Go is a superset of JSON, so any object can be written so.
+      await writeFile(`${join(scratch.path, id)}-${name}`, JSON.stringify(fill(content, variablesOf(id))));
+    }
+  }
+
+  async function play(peer: Peer, transcript: Transcript, id: string): Promise<readonly string[]> {
+    const variables = variablesOf(id);
     await kubectl(peer.kubeconfig('admin'), 'create', 'namespace', id);
     await kubectl(peer.kubeconfig('admin'), 'wait', '--for=create', `--namespace=${id}`, 'serviceaccount/default');
-    for (const [name, content] of Object.entries(transcript.files ?? {})) {
-      // YAML of Go is a superset of JSON, so any object can be written so.
-      await writeFile(`${join(scratch.path, id)}-${name}`, JSON.stringify(fill(content, variables)));
-    }
     const mask = new TextMask(peer.url);
     const texts: string[] = [];
     for (const command of transcript.commands) {
@@ -84,6 +91,7 @@ describe('kubectl with our API server and with kube-apiserver', needs, () => {
     for (const [index, transcript] of transcripts.entries()) {
       it(transcript.name, async () => {
         const id = `k${index + 1}-${run}`;
+        await writeFiles(transcript, id);
         const [upstream, ours] = await Promise.all([
           play(pair.upstream, transcript, id),
           play(pair.ours, transcript, id),

@@ -14,6 +14,7 @@ import {
 } from './access-columns.ts';
 import {
   ageColumns,
+  componentStatusColumns,
   configMapColumns,
   eventColumns,
   namespaceColumns,
@@ -61,6 +62,7 @@ const RBAC = 'rbac.authorization.k8s.io';
 
 const COLUMNS: ReadonlyMap<string, Columns> = new Map<string, Columns>([
   ['/Namespace', namespaceColumns],
+  ['/ComponentStatus', componentStatusColumns],
   ['/ConfigMap', configMapColumns],
   ['/Secret', secretColumns],
   ['/ServiceAccount', ageColumns],
