@@ -73,12 +73,15 @@ function refuse(message) {
  * terminal reaches the child by itself (same process group), and a second SIGINT would mean "kill everything now".
  */
 function replaceProcess(node, args, env) {
-  var child = childProcess.spawn(node, args, { stdio: 'inherit', env: env || process.env });
+  var child;
+  // Before the child exists: it may speak, and be answered with a signal, before spawn has returned. A signal that found
+  // nobody would end us and leave the child behind. Handlers run when this turn is over, so there is a child by then.
   ['SIGINT', 'SIGTERM', 'SIGHUP'].forEach(function (signal) {
     process.on(signal, function () {
       if (signal !== 'SIGINT' || !hasTerminal()) child.kill(signal);
     });
   });
+  child = childProcess.spawn(node, args, { stdio: 'inherit', env: env || process.env });
   child.on('error', function (error) {
     refuse('cannot run ' + node + ': ' + error.message);
   });
