@@ -14,33 +14,10 @@ const plain = (value: number, power: number): string => {
   return text.includes('e') ? value.toFixed(Math.abs(power) + 17).replace(/0+$/, '') : text;
 };
 
-/** A string as Go's %q prints it. */
-export function goQuote(text: string): string {
-  const escaped = Array.from(
-    text,
-    (letter) => ESCAPES[letter] ?? (isControl(letter) ? hexEscape(letter) : letter),
-  );
-  return `"${escaped.join('')}"`;
-}
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  '"': '\\"',
-  '\\': '\\\\',
-  '\u0007': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\v': '\\v',
-};
-
 export const isControl = (letter: string): boolean => {
   const code = letter.codePointAt(0) ?? 0;
   return code < 0x20 || code === 0x7f;
 };
-
-const hexEscape = (letter: string): string => `\\x${(letter.codePointAt(0) ?? 0).toString(16).padStart(2, '0')}`;
 
 /** What Go's strings.TrimSpace takes for space. */
 const SPACE =

@@ -1,4 +1,5 @@
-import { goQuote, isControl } from './go-text.ts';
+import { goQuote } from '../../object/validation/go-text.ts';
+import { isControl } from './go-text.ts';
 
 /** The parts of a URL as Go's net/url tells them apart. */
 export interface GoUrl {

@@ -1,4 +1,4 @@
-import { goQuote } from './go-text.ts';
+import { goQuote } from '../../object/validation/go-text.ts';
 
 /** An IPv4 or IPv6 address as a number of 32 or 128 bits. */
 export interface Address {

@@ -1,6 +1,6 @@
+import { goQuote } from '../../object/validation/go-text.ts';
 import { OpaqueValue } from './equality.ts';
 import { global, member, type Overload } from './function.ts';
-import { goQuote } from './go-text.ts';
 import { type Address, formatAddress, isMapped, maskedValue, parseAddress } from './ip-address.ts';
 import { bySize } from './library-operators.ts';
 import { BOOL, INT, opaque, STRING } from './type.ts';

@@ -1,6 +1,6 @@
+import { goQuote } from '../../object/validation/go-text.ts';
 import { OpaqueValue } from './equality.ts';
 import { global, member, type Overload } from './function.ts';
-import { goQuote } from './go-text.ts';
 import { bySize } from './library-operators.ts';
 import { BOOL, INT, objectType, STRING } from './type.ts';
 import { CelError } from './value.ts';

@@ -1,5 +1,6 @@
+import { goQuote } from '../../object/validation/go-text.ts';
 import { global, member, type Overload } from './function.ts';
-import { goQuote, trimSpace } from './go-text.ts';
+import { trimSpace } from './go-text.ts';
 import { bySize } from './library-operators.ts';
 import { formatString } from './string-format.ts';
 import { BOOL, DYN, INT, listOf, STRING } from './type.ts';

@@ -1,4 +1,5 @@
-import { goDouble, goQuote } from './go-text.ts';
+import { goQuote } from '../../object/validation/go-text.ts';
+import { goDouble } from './go-text.ts';
 import { formatDuration, formatTimestamp } from './time-text.ts';
 import {
   CelError,

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import { goQuote } from '../validation/go-text.ts';
 import { type FieldSet, NOTHING } from './field-set.ts';
 import { parseFields } from './fields-v1.ts';
-import { goQuote } from './go-text.ts';
 import { compareText, keyJson } from './path-element.ts';
 
 /** What one manager owns, in the spelling of one API version. */

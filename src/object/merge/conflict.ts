@@ -1,6 +1,6 @@
+import { goQuote } from '../validation/go-text.ts';
 import type { Claim, Claims } from './claims.ts';
 import { type FieldSet, pathsOf, pathText } from './field-set.ts';
-import { goQuote } from './go-text.ts';
 import { compareText, type PathElement } from './path-element.ts';
 
 /** One field that somebody else owns. */

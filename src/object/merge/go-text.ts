@@ -1,36 +1,5 @@
 import { isJsonObject, type Json } from '../json.ts';
-
-/** A string as Go's `%q` prints it. */
-export function goQuote(text: string): string {
-  // Nearly always nothing needs escaping.
-  if (!/["\\\p{C}\p{Z}]/u.test(text.replaceAll(' ', ''))) return `"${text}"`;
-  let quoted = '"';
-  for (const symbol of text) quoted += quotedSymbol(symbol);
-  return `${quoted}"`;
-}
-
-const SHORT: ReadonlyMap<string, string> = new Map([
-  ['"', '\\"'],
-  ['\\', '\\\\'],
-  ['\u0007', '\\a'],
-  ['\b', '\\b'],
-  ['\f', '\\f'],
-  ['\n', '\\n'],
-  ['\r', '\\r'],
-  ['\t', '\\t'],
-  ['\v', '\\v'],
-]);
-
-function quotedSymbol(symbol: string): string {
-  const short = SHORT.get(symbol);
-  if (short !== undefined) return short;
-  const code = symbol.codePointAt(0) ?? 0;
-  if (symbol === ' ' || !/[\p{C}\p{Z}]/u.test(symbol)) return symbol;
-  if (code < 0x80) return `\\x${code.toString(16).padStart(2, '0')}`;
-  return code < 0x1_00_00
-    ? `\\u${code.toString(16).padStart(4, '0')}`
-    : `\\U${code.toString(16).padStart(8, '0')}`;
-}
+import { goQuote } from '../validation/go-text.ts';
 
 /** A value as Go's `%v` prints what a JSON decoder made of it. */
 export function goPlain(value: Json): string {

@@ -1,5 +1,5 @@
 import { getKey, isJsonObject, type Json } from '../json.ts';
-import { goQuote } from './go-text.ts';
+import { goQuote } from '../validation/go-text.ts';
 import { keyElement, type PathElement, valueElement } from './path-element.ts';
 import { TypedProblem } from './typed-problem.ts';
 import type { ListOwnership } from './typing.ts';

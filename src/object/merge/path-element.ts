@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '../json.ts';
 import { parseJson } from '../json-text.ts';
-import { goQuote } from './go-text.ts';
+import { goQuote } from '../validation/go-text.ts';
 
 /**
  * One step of a path, spelled as in fieldsV1: `f:<field>`, `k:<json of the key fields>`, `v:<json>` or `i:<index>`. The
