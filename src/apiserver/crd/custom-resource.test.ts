@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { fieldErrorText } from '../../object/field-error.ts';
 import { cloneJson, type Json, type JsonObject } from '../../object/json.ts';
 import type { WriteContext } from '../registry/resource.ts';
-import { type CustomResource, compareVersions, customResources, storageResource } from './custom-resource.ts';
+import { type CustomResource, customResources, storageResource } from './custom-resource.ts';
 import { decodeCustomResource } from './decoding.ts';
 
 const context: WriteContext = {
@@ -371,26 +371,5 @@ describe('deprecated versions', () => {
     assert.equal(warningOf(versions()), 'example.com/v1beta1 Widget is deprecated; use example.com/v1 Widget');
     assert.equal(warningOf(versions().slice(0, 1)), 'example.com/v1beta1 Widget is deprecated');
     assert.equal(warningOf(versions('go away')), 'go away');
-  });
-
-  it('orders versions by maturity, then by number', () => {
-    const names = [
-      'v10',
-      'v2',
-      'v1',
-      'v11beta2',
-      'v10beta3',
-      'v3beta1',
-      'v12alpha1',
-      'v11alpha2',
-      'foo1',
-      'foo10',
-    ];
-    assert.deepEqual(
-      names.toReversed().toSorted((a, b) => compareVersions(b, a)),
-      names,
-    );
-    assert.equal(compareVersions('v1', 'v1'), 0);
-    assert.equal(compareVersions('x', 'x'), 0);
   });
 });

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../object/json.ts';
 import type { Schema } from '../../object/schema.ts';
 import { OBJECT_META } from '../../object/validation/object-meta.ts';
+import { compareVersions } from '../discovery/groups.ts';
 import type { Resource, Subresource } from '../registry/resource.ts';
 import { customColumns } from './columns.ts';
 import { customStrategy } from './custom-resource-strategy.ts';
@@ -117,33 +118,10 @@ function deprecationWarning(definition: Definition, version: DefinitionVersion):
   const { group, names, versions } = definition;
   const [newest] = versions
     .filter(
-      ({ isServed, isDeprecated, name }) => isServed && !isDeprecated && compareVersions(version.name, name) < 0,
+      ({ isServed, isDeprecated, name }) => isServed && !isDeprecated && compareVersions(version.name, name) > 0,
     )
     .map(({ name }) => name)
-    .toSorted((a, b) => compareVersions(b, a));
+    .toSorted(compareVersions);
   const text = `${group}/${version.name} ${names.kind} is deprecated`;
   return newest === undefined ? text : `${text}; use ${group}/${newest} ${names.kind}`;
-}
-
-const LEVELS = ['alpha', 'beta', ''];
-
-interface KubeVersion {
-  readonly level: number;
-  readonly major: number;
-  readonly minor: number;
-}
-
-function kubeVersion(name: string): KubeVersion | undefined {
-  const match = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*)?)?$/.exec(name);
-  if (match === null) return undefined;
-  return { level: LEVELS.indexOf(match[2] ?? ''), major: Number(match[1]), minor: Number(match[3] ?? 0) };
-}
-
-/** v10 > v2 > v1 > v11beta2 > v3beta1 > v1alpha1 > names of another form, which go backwards by letter. */
-export function compareVersions(a: string, b: string): number {
-  const [left, right] = [kubeVersion(a), kubeVersion(b)];
-  if (left === undefined && right === undefined) return b < a ? -1 : Number(a !== b);
-  if (left === undefined) return -1;
-  if (right === undefined) return 1;
-  return left.level - right.level || left.major - right.major || left.minor - right.minor;
 }
