@@ -169,9 +169,10 @@ export class Listener {
       const response = await this.#options.handle(request);
       if (answer.destroyed) return;
       const acceptsGzip = /\bgzip\b/.test(String(message.headers['accept-encoding'] ?? ''));
-      await respond(answer, response, { acceptsGzip, hasBody: message.method !== 'HEAD' });
-      // What the client still sends after an early answer is read and dropped.
+      // What the client still sends is read and dropped. Before the answer: Node resets an HTTP/2 stream that has been
+      // answered while nobody reads it.
       if (!message.complete) message.resume();
+      await respond(answer, response, { acceptsGzip, hasBody: message.method !== 'HEAD' });
     } catch (error) {
       this.#options.log.error({ err: error }, 'Request failed outside the handler');
       answer.destroy();

@@ -63,7 +63,9 @@ export class Attacker implements Disposable {
   /** Whatever comes at once: a refusal as a whole, or the first events. */
   async #watch(request: FuzzRequest): Promise<RawAnswer> {
     const stream = await this.#client.open(request);
-    for (const startedMs = performance.now(); !stream.hasEnded() && performance.now() - startedMs < QUIET_MS; ) {
+    // A refusal ends by itself, however busy this process is; only a watch that goes on has to be left.
+    const quietMs = stream.head.status < 400 ? QUIET_MS : ANSWER_MS;
+    for (const startedMs = performance.now(); !stream.hasEnded() && performance.now() - startedMs < quietMs; ) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     // Half a line is no document.
@@ -80,6 +82,9 @@ export class Attacker implements Disposable {
     );
     stream.on('error', () => undefined);
     if (body !== undefined) stream.end(body);
+    // Read from the start: Node drops what nobody has begun to read when a stream closes.
+    const reading = buffer(stream);
+    reading.catch(() => undefined);
     const head = await Promise.race([once(stream, 'response'), once(stream, 'close')]);
     const found = (head[0] ?? {}) as Record<string, string | number>;
     const status = Number(found[':status'] ?? 0);
@@ -87,7 +92,7 @@ export class Attacker implements Disposable {
     return {
       status,
       headers: entries,
-      body: status === 0 ? Buffer.alloc(0) : await buffer(stream).catch(() => Buffer.alloc(0)),
+      body: status === 0 ? Buffer.alloc(0) : await reading,
     };
   }
 

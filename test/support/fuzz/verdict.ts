@@ -3,7 +3,6 @@ import { parse } from 'yaml';
 import type { Outcome } from './attacker.ts';
 import type { FuzzRequest } from './request.ts';
 
-/** What Go's mux, or its HTTP server, answers without a Status. */
 /** Answers to paths nobody knows; the documents of OpenAPI answer with nothing. */
 const PLAIN_TEXTS = ['', '404 page not found\n'];
 
@@ -75,17 +74,24 @@ function statusProblem(outcome: Outcome): string | undefined {
   const type = header(outcome, 'content-type');
   const text = textOf(outcome);
   if (outcome.status === 404 && PLAIN_TEXTS.includes(text)) return undefined;
-  const read = (whole: string): unknown =>
-    type.startsWith('application/yaml') ? parse(whole) : JSON.parse(whole);
-  const isReadable = /^application\/(?:json|yaml)/.test(type);
-  if (isReadable && isStatus(read(text) as Readonly<Record<string, unknown>>, outcome.status)) return undefined;
+  if (isStatus(documentIn(text, type), outcome.status)) return undefined;
   return `${outcome.status} as ${type} is not a Status: ${text.slice(0, 200)}`;
 }
 
+/** Undefined for what cannot be read: that is one more finding, not the end of the campaign. */
+function documentIn(text: string, type: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    if (type.startsWith('application/yaml')) return parse(text);
+    return type.startsWith('application/json') ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** A failure that says why, with the code of the answer. */
-const isStatus = ({ message, code, ...rest }: Readonly<Record<string, unknown>>, wanted: number): boolean =>
-  rest['kind'] === 'Status' &&
-  rest['apiVersion'] === 'v1' &&
-  rest['status'] === 'Failure' &&
-  typeof message === 'string' &&
-  code === wanted;
+const isStatus = (found: Readonly<Record<string, unknown>> | undefined, wanted: number): boolean =>
+  found?.['kind'] === 'Status' &&
+  found['apiVersion'] === 'v1' &&
+  found['status'] === 'Failure' &&
+  typeof found['message'] === 'string' &&
+  found['code'] === wanted;
