@@ -6,6 +6,7 @@ var path = require('path');
 
 var NEEDED_MAJOR = 24;
 var EXIT_ENVIRONMENT = 3;
+var PARENT_CHECK_MS = 250;
 
 function major(version) {
   return Number(version.split('.')[0]);
@@ -90,6 +91,21 @@ function replaceProcess(node, args, env) {
   });
 }
 
+/**
+ * npx starts us below a shell that a signal ends without being passed on: whoever stops npx would leave us behind. Only
+ * for npx; a script that starts us in the background and ends means us to go on.
+ */
+function stopWithNpx() {
+  if (process.env.npm_command !== 'exec') return;
+  var shell = process.ppid;
+  var timer = setInterval(function () {
+    if (process.ppid === shell) return;
+    clearInterval(timer);
+    process.kill(process.pid, 'SIGTERM');
+  }, PARENT_CHECK_MS);
+  timer.unref();
+}
+
 /** Any of the three streams may be redirected without leaving the terminal's process group. */
 function hasTerminal() {
   return Boolean(process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY);
@@ -103,5 +119,6 @@ module.exports = {
   major: major,
   refuse: refuse,
   replaceProcess: replaceProcess,
+  stopWithNpx: stopWithNpx,
   tooOld: tooOld,
 };

@@ -9,6 +9,7 @@ var root = path.join(__dirname, '..');
 var bootstrap = path.join(root, 'scripts', 'bootstrap.cjs');
 var args = process.argv.slice(2);
 
+ownNode.stopWithNpx();
 if (fs.existsSync(bootstrap)) {
   require(bootstrap).run(['src/cli/main.ts'].concat(args));
 } else {

@@ -246,6 +246,20 @@ describe('the Node that comes along', () => {
     child.stdout.once('data', () => child.kill('SIGTERM'));
     assert.equal((await ended(child)).code, 7);
   });
+
+  it('stops when the shell is gone below which npx started it', async () => {
+    using clone = new Clone();
+    writeFileSync(
+      clone.file('scripts/bootstrap.cjs'),
+      "exports.run = () => { process.once('SIGTERM', () => { console.log('stopped'); process.exit(); }); console.log('ready'); setInterval(() => {}, 1000); };",
+    );
+    const shell = spawn('sh', ['-c', `'${process.execPath}' '${clone.file('bin/slipway.cjs')}'; true`], {
+      env: { ...process.env, npm_command: 'exec' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    shell.stdout.once('data', () => shell.kill('SIGKILL'));
+    assert.equal((await ended(shell)).stdout, 'ready\nstopped\n');
+  });
 });
 
 function isAlive(pid: number): boolean {
