@@ -95,4 +95,15 @@ describe('StatusError', () => {
     assert.deepEqual(expired('old', 'token').body()['metadata'], { continue: 'token' });
     assert.deepEqual(expired('old').body()['metadata'], {});
   });
+
+  it('reliability/P9: lists a mebibyte of errors, but one however long it is', () => {
+    const kind = { group: '', kind: 'A' };
+    const many = Array.from({ length: 10_000 }, (_, at) => invalid(`a${at}`, 'x'.repeat(500), 'wrong'));
+    const { message, details } = invalidObject(kind, 'n', many);
+    assert.equal(details?.causes?.length, 1984);
+    assert.ok(message.length < 1_200_000);
+    const one = invalidObject(kind, 'n', [invalid('a', 'x'.repeat(2_000_000), 'wrong'), required('b')]);
+    assert.equal(one.details?.causes?.length, 1);
+    assert.ok(one.message.length > 2_000_000);
+  });
 });

@@ -118,13 +118,27 @@ export const forbiddenObject = (
     details: { name, group, kind: resource, ...(causes && { causes }) },
   });
 
+// Hundreds of thousands of wrong labels fit into one body; their errors, a hundred times as large, fit nowhere.
+const MOST_ERROR_CHARS = 1_048_576;
+
+/** As many errors as a Status lists (reliability P9): all, unless somebody has made a great many mistakes. */
+function listed(errors: readonly FieldError[]): readonly FieldError[] {
+  let chars = 0;
+  const end = errors.findIndex(({ field, message }) => {
+    chars += field.length + message.length;
+    return chars > MOST_ERROR_CHARS;
+  });
+  return end < 0 ? errors : errors.slice(0, Math.max(end, 1));
+}
+
 /** Several errors are listed in brackets, one stands alone; duplicates are printed once. */
 export function invalidObject(
   { group, kind }: GroupKind,
   name: string,
   errors: readonly FieldError[],
 ): StatusError {
-  const texts = [...new Set(errors.map(fieldErrorText))];
+  const shown = listed(errors);
+  const texts = [...new Set(shown.map(fieldErrorText))];
   const list = texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`;
   return new StatusError({
     code: 422,
@@ -134,7 +148,7 @@ export function invalidObject(
       name,
       group,
       kind,
-      causes: errors.map(({ reason, message, field }) => ({ reason, message, field })),
+      causes: shown.map(({ reason, message, field }) => ({ reason, message, field })),
     },
   });
 }

@@ -3,15 +3,27 @@ import { type Json, type JsonObject, setKey } from './json.ts';
 // Upstream remembers no more problems than this.
 const MOST_DUPLICATES = 100;
 
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+
+// So many digits are exact as a number, whatever they are.
+const SAFE_DIGITS = 15;
+
 /**
  * Reads text that is known to be JSON without `JSON.parse` for its objects, and finds keys that occur twice, as paths
- * like `spec.ports[0].name` in the order of the text. Slow: only for text with equal or escaped keys. The latter because
- * V8 13.6 can mistake an escaped key for one that an earlier, unrelated text had at the same place: after
- * `{"b":1,"\\":1}` it reads the key `\n` of `{"b":1,"\n":1}` as a backslash.
+ * like `spec.ports[0].name` in the order of the text. Several times slower: only for text with large numbers and with
+ * equal or escaped keys. The latter because V8 13.6 can mistake an escaped key for one that an earlier, unrelated text
+ * had at the same place: after `{"b":1,"\\":1}` it reads the key `\n` of `{"b":1,"\n":1}` as a backslash.
  */
 export function parseCarefully(text: string, numberOf: (source: string) => number | bigint) {
   const reader = new CarefulReader(text, numberOf);
-  const value = reader.value('');
+  const value = reader.value();
   return { value, duplicates: [...reader.duplicates] };
 }
 
@@ -19,6 +31,8 @@ class CarefulReader {
   readonly duplicates = new Set<string>();
   readonly #text: string;
   readonly #numberOf: (source: string) => number | bigint;
+  /** The keys and positions of what is being read. Paths are made of it when there is something to tell. */
+  readonly #path: (string | number)[] = [];
   #at = 0;
 
   constructor(text: string, numberOf: (source: string) => number | bigint) {
@@ -26,71 +40,103 @@ class CarefulReader {
     this.#numberOf = numberOf;
   }
 
-  value(path: string): Json {
-    this.#space();
-    const char = this.#text[this.#at];
-    if (char === '{') return this.#object(path);
-    if (char === '[') return this.#list(path);
-    return char === '"' ? this.#string() : this.#scalar();
+  value(): Json {
+    const code = this.#space();
+    if (code === QUOTE) return this.#string();
+    if (code === OPEN_BRACE) return this.#object();
+    if (code === OPEN_BRACKET) return this.#list();
+    return code === MINUS || isDigit(code) ? this.#number(code) : this.#word();
   }
 
-  #object(path: string): JsonObject {
+  #object(): JsonObject {
     const result: JsonObject = {};
+    const level = this.#path.length;
     this.#at++;
-    while (this.#next() === '"') {
+    while (this.#next() === QUOTE) {
       const key = this.#string();
-      const child = path === '' ? key : `${path}.${key}`;
-      if (Object.hasOwn(result, key) && this.duplicates.size < MOST_DUPLICATES) this.duplicates.add(child);
+      this.#path[level] = key;
+      if (Object.hasOwn(result, key)) this.#duplicate(level);
       this.#next();
-      setKey(result, key, this.value(child));
+      setKey(result, key, this.value());
     }
+    this.#path.length = level;
     this.#at++;
     return result;
   }
 
-  #list(path: string): Json[] {
+  #duplicate(level: number): void {
+    if (this.duplicates.size >= MOST_DUPLICATES) return;
+    const parts = this.#path.slice(0, level + 1);
+    const path = parts.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`)).join('');
+    this.duplicates.add(typeof parts[0] === 'number' ? path : path.slice(1));
+  }
+
+  #list(): Json[] {
     const result: Json[] = [];
+    const level = this.#path.length;
     this.#at++;
-    while (this.#next() !== ']') result.push(this.value(`${path}[${result.length}]`));
+    while (this.#next() !== CLOSE_BRACKET) {
+      this.#path[level] = result.length;
+      result.push(this.value());
+    }
+    this.#path.length = level;
     this.#at++;
     return result;
   }
 
-  #scalar(): Json {
+  #number(first: number): number | bigint {
     const start = this.#at;
-    while (!isEnd(this.#text[this.#at])) this.#at++;
-    const source = this.#text.slice(start, this.#at);
-    const value = JSON.parse(source) as Json;
-    return typeof value === 'number' ? this.#numberOf(source) : value;
+    let code = first;
+    let value = 0;
+    while (isDigit(code)) {
+      value = value * 10 + code - 0x30;
+      code = this.#text.charCodeAt(++this.#at);
+    }
+    // Nearly all numbers are short, without sign or fraction.
+    if (isEnd(code) && this.#at - start <= SAFE_DIGITS) return value;
+    while (!isEnd(this.#text.charCodeAt(this.#at))) this.#at++;
+    return this.#numberOf(this.#text.slice(start, this.#at));
+  }
+
+  /** `null`, `true` or `false`. */
+  #word(): Json {
+    const start = this.#at;
+    while (!isEnd(this.#text.charCodeAt(this.#at))) this.#at++;
+    return JSON.parse(this.#text.slice(start, this.#at)) as Json;
   }
 
   #string(): string {
+    const text = this.#text;
     const start = this.#at;
-    for (;;) {
-      const char = this.#text[++this.#at];
-      if (char === '\\') this.#at++;
-      else if (char === '"') break;
+    let isPlain = true;
+    let at = start + 1;
+    for (let code = text.charCodeAt(at); code !== QUOTE; code = text.charCodeAt(++at)) {
+      if (code !== BACKSLASH) continue;
+      isPlain = false;
+      at++;
     }
-    this.#at++;
-    return JSON.parse(this.#text.slice(start, this.#at)) as string;
+    this.#at = at + 1;
+    return isPlain ? text.slice(start + 1, at) : (JSON.parse(text.slice(start, this.#at)) as string);
   }
 
   /** The character after space and one comma or colon. */
-  #next(): string | undefined {
-    this.#space();
-    const char = this.#text[this.#at];
-    if (char !== ',' && char !== ':') return char;
+  #next(): number {
+    const code = this.#space();
+    if (code !== COMMA && code !== COLON) return code;
     this.#at++;
-    this.#space();
-    return this.#text[this.#at];
+    return this.#space();
   }
 
-  #space(): void {
-    while (isSpace(this.#text.charCodeAt(this.#at))) this.#at++;
+  #space(): number {
+    let code = this.#text.charCodeAt(this.#at);
+    while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09)
+      code = this.#text.charCodeAt(++this.#at);
+    return code;
   }
 }
 
-const isSpace = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
-const isEnd = (char: string | undefined): boolean =>
-  char === undefined || char === ',' || char === '}' || char === ']' || char <= ' ';
+/** Not a number is the end of the text. */
+const isEnd = (code: number): boolean =>
+  !(code > 0x20) || code === COMMA || code === CLOSE_BRACKET || code === 0x7d;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type Json, type JsonObject, jsonEqual } from './json.ts';
+import { isJsonObject, type Json, type JsonObject, jsonEqual } from './json.ts';
 import { applyJsonPatch } from './json-patch.ts';
 import { parseJson, stringifyJson } from './json-text.ts';
 
@@ -235,9 +235,36 @@ describe('applyJsonPatch', () => {
   it('reliability/T7.2: ends a patch that doubles its document again and again', () => {
     const patch = Array.from({ length: 60 }, () => ({ op: 'copy', from: '/a', path: '/a/-' }));
     assert.throws(() => applyJsonPatch({ a: ['x'.repeat(100)] }, patch), {
-      kind: 'too-large',
-      message: /^Unable to complete the copy, the accumulated size increase of copy is/,
+      kind: 'unprocessable',
+      message:
+        /^Unable to complete the copy, the accumulated size increase of copy is \d+, exceeding the limit 3145728$/,
     });
+  });
+
+  it('reliability/P9: takes copies of 3 MiB in all, in bytes and not in characters', () => {
+    const copies = (count: number) =>
+      Array.from({ length: count }, () => ({ op: 'copy', from: '/a', path: '/b' }));
+    const a = `${'é'.repeat(524_287)}`;
+    assert.deepEqual(applyJsonPatch({ a }, copies(3)), { a, b: a });
+    assert.throws(() => applyJsonPatch({ a }, copies(4)), { kind: 'unprocessable' });
+    assert.throws(() => applyJsonPatch({ a: `${a}x` }, copies(3)), { kind: 'unprocessable' });
+  });
+
+  it('apiserver/P1: tells an operation that is none before it counts them', () => {
+    const patch = [...Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/a' })), 1];
+    assert.throws(() => applyJsonPatch({}, patch), { kind: 'malformed' });
+  });
+
+  it('reliability/P9: changes a list of a million items ten thousand times without moving all of them', () => {
+    const list = Array.from({ length: 1_000_000 }, (_, at) => at);
+    const patch = Array.from({ length: 10_000 }, (_, at) =>
+      at % 3 === 2 ? { op: 'remove', path: '/l/-5' } : { op: 'add', path: '/l/0', value: -at },
+    );
+    const patched = applyJsonPatch({ l: list }, patch);
+    assert.ok(isJsonObject(patched) && Array.isArray(patched['l']));
+    assert.equal(patched['l'].length, 1_000_000 + 6667 - 3333);
+    assert.deepEqual(patched['l'].slice(0, 3), [-9999, -9997, -9996]);
+    assert.equal(list.length, 1_000_000);
   });
 
   it('reliability/T7.2: takes __proto__ in a path for a key', () => {

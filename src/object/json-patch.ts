@@ -1,11 +1,14 @@
 import { getKey, isJsonObject, type Json, type JsonObject, jsonEqual, setKey } from './json.ts';
 import { listIndex, pointerParts } from './json-pointer.ts';
 import { stringifyJson } from './json-text.ts';
-import { goKind, PatchProblem } from './patch-problem.ts';
+import { byteLength } from './names.ts';
+import { PatchProblem } from './patch-problem.ts';
+import { PatchedLists } from './patched-lists.ts';
+import { goKind } from './validation/go-text.ts';
 
 const MOST_OPERATIONS = 10_000;
-// Ten times what can be stored: a patch that doubles its document ends here, not in the memory of the process.
-const MOST_COPIED_CHARS = 10 * 1_572_864;
+// Upstream's limit for all copies of a patch together: one that doubles its document again and again ends here.
+const MOST_COPIED_BYTES = 3 * 1_048_576;
 
 /**
  * RFC 6902 with the habits of upstream's library: `replace` of a missing member adds it, negative positions count from
@@ -16,16 +19,17 @@ export function applyJsonPatch(document: Json, patch: Json): Json {
   if (!Array.isArray(patch)) {
     throw notDecodable(`${goKind(patch)} into Go value of type []handlers.jsonPatchOp`);
   }
-  if (patch.length > MOST_OPERATIONS) {
+  // As upstream, all of them are read before they are counted.
+  const operations = patch.map(operationOf);
+  if (operations.length > MOST_OPERATIONS) {
     throw new PatchProblem(
       'too-large',
       `The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${patch.length}`,
     );
   }
-  const operations = patch.map(operationOf);
   const run = new PatchRun(document);
   for (const operation of operations) run.apply(operation);
-  return run.document;
+  return run.result();
 }
 
 function operationOf(item: Json): JsonObject {
@@ -46,13 +50,19 @@ const notDecodable = (what: string): PatchProblem =>
 type Container = Json[] | JsonObject;
 
 class PatchRun {
-  document: Json;
+  #document: Json;
   /** What this run has already copied and may write to. */
   readonly #own = new WeakSet<Container>();
+  readonly #lists = new PatchedLists();
   #copied = 0;
 
   constructor(document: Json) {
-    this.document = document;
+    this.#document = document;
+  }
+
+  result(): Json {
+    this.#lists.settle(this.#document);
+    return this.#document;
   }
 
   apply(operation: JsonObject): void {
@@ -78,22 +88,19 @@ class PatchRun {
   #add(path: string, value: Json, operation: string): void {
     const { container, key } = this.#parent(path, operation);
     if (!Array.isArray(container)) return setKey(container, key, value);
-    if (key === '-') {
-      container.push(value);
-      return;
-    }
+    const length = this.#lists.lengthOf(container);
     // One more position than there are items: the end.
-    const index = listIndex(key, container.length + 1);
+    const index = key === '-' ? length : listIndex(key, length + 1);
     if (index === undefined) throw badIndex(operation, path, key);
-    container.splice(index, 0, value);
+    this.#lists.insert(container, index, value);
   }
 
   #remove(path: string, operation: string): void {
     const { container, key } = this.#parent(path, operation);
     if (Array.isArray(container)) {
-      const index = listIndex(key, container.length);
+      const index = listIndex(key, this.#lists.lengthOf(container));
       if (index === undefined) throw badIndex(operation, path, key);
-      container.splice(index, 1);
+      this.#lists.remove(container, index);
       return;
     }
     if (!Object.hasOwn(container, key)) {
@@ -108,23 +115,24 @@ class PatchRun {
       if (!isContainer(value)) {
         throw new PatchProblem('unprocessable', 'replace operation value must be object or array');
       }
-      this.document = value;
+      this.#document = value;
       return;
     }
     const { container, key } = this.#parent(path, 'replace');
     if (!Array.isArray(container)) return setKey(container, key, value);
-    const index = listIndex(key, container.length);
+    const index = listIndex(key, this.#lists.lengthOf(container));
     if (index === undefined) {
       throw new PatchProblem(
         'unprocessable',
         `replace operation does not apply: doc is missing key: ${path}: missing value`,
       );
     }
-    container[index] = value;
+    this.#lists.set(container, index, value);
   }
 
   #test(path: string, wanted: Json): void {
-    const found = path === '' ? this.document : this.#read(path, 'test');
+    const found = path === '' ? this.#document : this.#read(path, 'test');
+    this.#lists.settle(found);
     if (!jsonEqual(found ?? null, wanted)) {
       throw new PatchProblem('unprocessable', `testing value ${path} failed: test failed`);
     }
@@ -140,10 +148,11 @@ class PatchRun {
   #copy(operation: JsonObject): void {
     // The copy may share its parts with the original: whatever is written to later is copied first.
     const value = this.#read(pathOf(operation, 'from', 'copy'), 'copy') ?? null;
-    this.#copied += stringifyJson(value).length;
-    if (this.#copied > MOST_COPIED_CHARS) {
-      const sizes = `the accumulated size increase of copy is ${this.#copied}, exceeding the limit ${MOST_COPIED_CHARS}`;
-      throw new PatchProblem('too-large', `Unable to complete the copy, ${sizes}`);
+    this.#lists.settle(value);
+    this.#copied += byteLength(stringifyJson(value));
+    if (this.#copied > MOST_COPIED_BYTES) {
+      const sizes = `the accumulated size increase of copy is ${this.#copied}, exceeding the limit ${MOST_COPIED_BYTES}`;
+      throw new PatchProblem('unprocessable', `Unable to complete the copy, ${sizes}`);
     }
     if (isContainer(value)) this.#disown(value);
     this.#add(pathOf(operation, 'path', 'copy'), value, 'copy');
@@ -160,29 +169,40 @@ class PatchRun {
     const parts = pointerParts(path);
     if (parts === undefined) throw missingPath(operation, path);
     const key = parts.pop() ?? '';
-    let here: Json | undefined = this.document;
-    for (const part of parts) here = isContainer(here) ? child(here, part) : undefined;
+    let here: Json | undefined = this.#document;
+    for (const part of parts) here = isContainer(here) ? this.#child(here, part) : undefined;
     if (!isContainer(here)) throw missingPath(operation, path);
-    if (Array.isArray(here) && listIndex(key, here.length) === undefined) throw badIndex(operation, path, key);
-    return child(here, key);
+    if (Array.isArray(here) && listIndex(key, this.#lists.lengthOf(here)) === undefined)
+      throw badIndex(operation, path, key);
+    return this.#child(here, key);
+  }
+
+  #child(container: Container, part: string): Json | undefined {
+    if (!Array.isArray(container)) return getKey(container, part);
+    const index = listIndex(part, this.#lists.lengthOf(container));
+    return index === undefined ? undefined : this.#lists.at(container, index);
   }
 
   /** The container of what a path names, with everything on the way to it copied. */
   #parent(path: string, operation: string): { container: Container; key: string } {
     const parts = pointerParts(path);
-    if (parts === undefined || !isContainer(this.document)) throw missingPath(operation, path);
+    if (parts === undefined || !isContainer(this.#document)) throw missingPath(operation, path);
     const key = parts.pop() ?? '';
-    let here: Container = this.#writable(this.document);
-    this.document = here;
+    let here: Container = this.#writable(this.#document);
+    this.#document = here;
     for (const part of parts) {
-      const next = child(here, part);
+      const next = this.#child(here, part);
       if (!isContainer(next)) throw missingPath(operation, path);
       const own = this.#writable(next);
-      if (Array.isArray(here)) here[listIndex(part, here.length) ?? 0] = own;
-      else setKey(here, part, own);
+      if (own !== next) this.#replaceChild(here, part, own);
       here = own;
     }
     return { container: here, key };
+  }
+
+  #replaceChild(container: Container, part: string, value: Json): void {
+    if (!Array.isArray(container)) setKey(container, part, value);
+    else this.#lists.set(container, listIndex(part, this.#lists.lengthOf(container)) ?? 0, value);
   }
 
   #writable(container: Container): Container {
@@ -194,12 +214,6 @@ class PatchRun {
 }
 
 const isContainer = (value: Json | undefined): value is Container => typeof value === 'object' && value !== null;
-
-function child(container: Container, part: string): Json | undefined {
-  if (!Array.isArray(container)) return getKey(container, part);
-  const index = listIndex(part, container.length);
-  return index === undefined ? undefined : container[index];
-}
 
 function textMember(operation: JsonObject, name: string): string | undefined {
   const value = getKey(operation, name);

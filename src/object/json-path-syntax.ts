@@ -18,7 +18,10 @@ export type Step =
   | { readonly kind: 'member'; readonly name: string }
   | { readonly kind: 'all' }
   | { readonly kind: 'descend' }
-  | { readonly kind: 'constant'; readonly value: string | number | boolean }
+  | { readonly kind: 'constant'; readonly value: string | boolean }
+  | { readonly kind: 'number'; readonly value: number; readonly isInteger: boolean }
+  /** A word of kubectl's templates, which no single path can hold: found out only when it is evaluated. */
+  | { readonly kind: 'word'; readonly word: string }
   | ({ readonly kind: 'slice' } & Slice)
   | { readonly kind: 'union'; readonly paths: readonly (readonly Step[])[] }
   | {
@@ -28,7 +31,10 @@ export type Step =
       readonly right: readonly Step[];
     };
 
-/** The steps of a path, in the grammar of kubectl's JSONPath without its templates. */
+/**
+ * The steps of a path, in the grammar of kubectl's JSONPath. Upstream puts a path between braces and reads that as a
+ * template: of one that holds a closing brace only what stands before it counts, but the rest must be readable too.
+ */
 export const parseJsonPath = (path: string): Step[] => new PathParser(path).steps();
 
 const SLICE = /^(-?[0-9]*)(:-?[0-9]*)?(:-?[0-9]*)?$/;
@@ -46,7 +52,9 @@ class PathParser {
   }
 
   steps(): Step[] {
-    while (this.#at < this.#text.length) this.#step();
+    while (this.#at < this.#text.length && this.#text[this.#at] !== '}') this.#step();
+    const next = this.#text.indexOf('{', this.#at);
+    if (next >= 0) parseJsonPath(this.#text.slice(next + 1));
     return this.#steps;
   }
 
@@ -63,7 +71,7 @@ class PathParser {
   }
 
   #bare(char: string): void {
-    if (char === '}' || char === '\n' || char === '\r') throw new JsonPathProblem('unclosed action');
+    if (char === '\n' || char === '\r') throw new JsonPathProblem('unclosed action');
     if (/^[+\-0-9]$/.test(char)) return this.#number();
     const full = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
     if (!WORD.test(full)) {
@@ -71,8 +79,8 @@ class PathParser {
       throw new JsonPathProblem(`unrecognized character in action: U+${code} '${full}'`);
     }
     const word = this.#until(/[\s.,[\]$@{}]/);
-    if (word !== 'true' && word !== 'false') throw new JsonPathProblem(`unrecognized identifier ${word}`);
-    this.#steps.push({ kind: 'constant', value: word === 'true' });
+    const isBoolean = word === 'true' || word === 'false';
+    this.#steps.push(isBoolean ? { kind: 'constant', value: word === 'true' } : { kind: 'word', word });
   }
 
   #until(end: RegExp): string {
@@ -95,6 +103,8 @@ class PathParser {
     while (this.#at < this.#text.length && !/[ \t\r\n.,[\]$@{}]/.test(this.#text[this.#at] ?? '')) {
       this.#at += this.#text[this.#at] === '\\' ? 2 : 1;
     }
+    // The backslash took the brace that closes the path.
+    if (this.#at > this.#text.length) throw new JsonPathProblem('unclosed action');
     const name = this.#text.slice(start, this.#at);
     this.#steps.push(name === '*' ? { kind: 'all' } : { kind: 'member', name: name.replaceAll('\\', '') });
   }
@@ -105,7 +115,7 @@ class PathParser {
     this.#at += text.length;
     const value = Number(text);
     if (text === '' || Number.isNaN(value)) throw new JsonPathProblem(`cannot parse number ${text}`);
-    this.#steps.push({ kind: 'constant', value });
+    this.#steps.push({ kind: 'number', value, isInteger: !text.includes('.') });
   }
 
   #quoted(quote: string): void {
@@ -114,8 +124,7 @@ class PathParser {
     while (end > 0 && this.#text[end - 1] === '\\') end = this.#text.indexOf(quote, end + 1);
     if (end < 0) throw new JsonPathProblem('unterminated quoted string');
     this.#at = end + 1;
-    const value = this.#text.slice(start + 1, end).replaceAll(/\\(.)/gs, unescaped);
-    this.#steps.push({ kind: 'constant', value });
+    this.#steps.push({ kind: 'constant', value: unquoted(this.#text.slice(start, end + 1)) });
   }
 
   #brackets(): void {
@@ -164,8 +173,26 @@ class PathParser {
   }
 }
 
-const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };
-const unescaped = (_: string, char: string): string => ESCAPES[char] ?? char;
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['a', '\u0007'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+  ['v', '\v'],
+  ['\\', '\\'],
+]);
+
+/** What a text in quotes stands for. As in Go, the other kind of quote cannot be escaped. */
+function unquoted(source: string): string {
+  const quote = source.charAt(0);
+  return source.slice(1, -1).replaceAll(/\\(.?)/gs, (_, char: string) => {
+    const meant = char === quote ? quote : ESCAPES.get(char);
+    if (meant === undefined) throw new JsonPathProblem(`unquote string ${source} error invalid syntax`);
+    return meant;
+  });
+}
 
 /** `*`, `'name'`, `0`, `1:3`, `::2`. */
 function bracketSteps(text: string): Step[] {

@@ -1,5 +1,6 @@
 import { isJsonObject, type Json } from './json.ts';
 import { JsonPathProblem, type Slice, type Step } from './json-path-syntax.ts';
+import { isGoInteger } from './validation/go-text.ts';
 
 /** What the steps lead to from the given values, in order. */
 export function walkSteps(from: readonly Json[], steps: readonly Step[]): Json[] {
@@ -17,10 +18,13 @@ function walkStep(from: readonly Json[], step: Step): Json[] {
     case 'descend':
       return from.flatMap(withDescendants);
     case 'constant':
-      // A text stands for itself however many values there are; numbers stand once for each.
+    case 'number':
+      // A text stands for itself however many values there are; other constants stand once for each.
       return typeof step.value === 'string' ? [step.value] : from.map(() => step.value);
+    case 'word':
+      throw new JsonPathProblem(`unrecognized identifier ${step.word}`);
     case 'slice':
-      return from.flatMap((value) => sliceOf(value, step));
+      return slicesOf(from, step);
     case 'union':
       return step.paths.flatMap((path) => walkSteps(from, path));
     case 'filter':
@@ -35,6 +39,8 @@ function memberOf(value: Json, name: string): Json[] {
 
 function childrenOf(value: Json): Json[] {
   if (Array.isArray(value)) return value;
+  // Go takes a text apart into bytes.
+  if (typeof value === 'string') return [...new TextEncoder().encode(value)];
   return isJsonObject(value) ? Object.values(value) : [];
 }
 
@@ -43,13 +49,24 @@ function withDescendants(value: Json): Json[] {
   return children.length === 0 ? [] : [value, ...children.flatMap(withDescendants)];
 }
 
-function sliceOf(value: Json, slice: Slice): Json[] {
-  if (value === null) return [];
+function slicesOf(from: readonly Json[], slice: Slice): Json[] {
+  const found: Json[] = [];
+  for (const value of from) {
+    if (value === null) continue;
+    const items = sliceOf(value, slice);
+    // Where nothing is asked of one list, such as all of an empty one, upstream does not look at those behind it.
+    if (items === undefined) break;
+    for (const item of items) found.push(item);
+  }
+  return found;
+}
+
+function sliceOf(value: Json, slice: Slice): Json[] | undefined {
   if (!Array.isArray(value)) throw new JsonPathProblem('value is not array or slice');
   const { length } = value;
   const first = fromEnd(slice.from ?? 0, length);
   const last = lastOf(slice, length);
-  if (first === last) return [];
+  if (first === last) return undefined;
   checkBounds(first, last, length);
   const step = slice.step ?? 1;
   if (step <= 0) throw new JsonPathProblem('step must be > 0');
@@ -81,7 +98,9 @@ function filtered(value: Json, { left, operator, right }: Extract<Step, { kind: 
     const rights = lefts.length === 0 ? [] : oneOf(walkSteps([item], right));
     const [a] = lefts;
     const [b] = rights;
-    return a !== undefined && b !== undefined && compares(a, operator, b);
+    if (a === undefined || b === undefined) return false;
+    if (kindOf(a, left) !== kindOf(b, right)) throw new JsonPathProblem('incompatible types for comparison');
+    return compares(a, operator, b);
   });
 }
 
@@ -101,9 +120,10 @@ function oneOf(values: Json[]): Json[] {
 }
 
 /** Whole numbers and fractions are different types in Go, and only values of one type compare. */
-function kindOf(value: Json): string {
-  if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float';
-  if (typeof value === 'bigint') return 'int';
+function kindOf(value: Json, steps: readonly Step[]): string {
+  const source = steps.at(-1);
+  if (source?.kind === 'number') return source.isInteger ? 'int' : 'float';
+  if (typeof value === 'number' || typeof value === 'bigint') return isGoInteger(value) ? 'int' : 'float';
   if (typeof value === 'object') throw new JsonPathProblem('invalid type for comparison');
   return typeof value;
 }
@@ -112,11 +132,9 @@ function compares(a: Json, operator: string, b: Json): boolean {
   if (!['==', '!=', '<', '<=', '>', '>='].includes(operator)) {
     throw new JsonPathProblem(`unrecognized filter operator ${operator}`);
   }
-  const kind = kindOf(a);
-  if (kind !== kindOf(b)) throw new JsonPathProblem('incompatible types for comparison');
   if (operator === '==') return a === b;
   if (operator === '!=') return a !== b;
-  if (kind === 'boolean') throw new JsonPathProblem('invalid type for comparison');
+  if (typeof a === 'boolean') throw new JsonPathProblem('invalid type for comparison');
   return isOrdered(a as string | number | bigint, operator, b as string | number | bigint);
 }
 

@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Json } from './json.ts';
-import { compileJsonPath, printJsonPathValue, simplePathProblem } from './json-path.ts';
+import { compileJsonPath, type JsonPath } from './json-path.ts';
+import { parseJsonPath } from './json-path-syntax.ts';
+
+function compiled(path: string): JsonPath {
+  const found = compileJsonPath(path);
+  assert.ok(found !== undefined);
+  return found;
+}
 
 const object: Json = {
   metadata: { labels: { 'foo.bar': 'dotted', plain: 'x' } },
-  spec: { a: 1, list: [10, 20, 30], nothing: null, big: 2n ** 60n, nested: { a: 2 } },
+  spec: { a: 1, list: [10, 20, 30], nothing: null, big: 2n ** 60n, nested: { a: 2, b: [{ z: 1 }] } },
+  lists: [{ in: [] }, { in: [7] }, {}],
   status: {
     conditions: [
       { type: 'Ready', status: 'True', count: 1, share: 0.5, ok: true },
@@ -33,9 +41,15 @@ describe('compileJsonPath', () => {
     ['.spec.list[1:1]', []],
     ['.spec.list[*]', [10, 20, 30]],
     ['.spec.nothing[*]', []],
-    ['.spec.nested.*', [2]],
+    ['.spec.nested.*', [2, [{ z: 1 }]]],
+    ['.metadata.labels.plain.*', [120]],
     ['.spec.list.*', [10, 20, 30]],
+    ['.lists[-2:].in', [[7]]],
+    ['.lists[1:].in[*]', [7]],
+    ['.lists[*].in[*]', []],
     ['$.spec.a', [1]],
+    ["['spec'].a", [1]],
+    ["['spec']['nested']['a']", [2]],
     ['@.spec .a', [1]],
     ['.status.conditions[?(@.type=="Ready")].status', ['True']],
     [".status.conditions[?(@.type=='Ready')].status", ['True']],
@@ -48,8 +62,15 @@ describe('compileJsonPath', () => {
     ['.status.conditions[?(@.share==0.5)].type', ['Ready']],
     ['.status.conditions[?(@.ok==true)].type', ['Ready']],
     ['.status.conditions[?(@.status)].type', ['Ready', 'Other']],
+    ['.status.conditions[?(@.missing)].type', []],
+    ['.status.conditions[?(@.type>="R")].count', [1, 3]],
+    ["['status'].conditions[?(@.type == 'Other')].count", [2]],
+    ['.status.conditions[?("Other"==@.type)].count', [2]],
     ['.status.conditions[?(@.type[0])].type', ['Ready', 'Other', 'a)b']],
     ['.status.conditions[?(@.type=="it\\"s")].type', []],
+    ['..z', [1]],
+    ['.spec.a}', [1]],
+    ['.spec.a} and {.spec.nested.a', [1]],
     ['..type', ['Ready', 'Other', 'a)b']],
     ['.status..count', [1, 2, 3]],
     ['.', []],
@@ -58,7 +79,7 @@ describe('compileJsonPath', () => {
     ['-5', [-5]],
   ];
   for (const [path, want] of cases) {
-    it(`finds ${path}`, () => assert.deepEqual(compileJsonPath(path).values(object), want));
+    it(`finds ${path}`, () => assert.deepEqual(compiled(path).values(object), want));
   }
 
   const bad: [string, RegExp][] = [
@@ -71,13 +92,18 @@ describe('compileJsonPath', () => {
     ['....a', /^invalid multiple recursive descent$/],
     ['#', /^unrecognized character in action: U\+0023 '#'$/],
     ['"a', /^unterminated quoted string$/],
-    ['}', /^unclosed action$/],
-    ['name', /^unrecognized identifier name$/],
+    ['.a\n', /^unclosed action$/],
+    ['.a\\', /^unclosed action$/],
+    ['.a} {.b[x]', /^invalid array index x$/],
+    ['.a["b"]', /^invalid array index "b"$/],
+    ['.a[?(@.b[)]', /^unterminated array$/],
+    ['.a[?(@.b=="\\q")]', /^unquote string "\\q" error invalid syntax$/],
     ['1.2.3', /^cannot parse number 1\.2\.3$/],
   ];
   for (const [path, message] of bad) {
     it(`refuses ${JSON.stringify(path)}`, () => {
-      assert.throws(() => compileJsonPath(path), { name: 'JsonPathProblem', message });
+      assert.throws(() => parseJsonPath(path), { name: 'JsonPathProblem', message });
+      assert.equal(compileJsonPath(path), undefined);
     });
   }
 
@@ -93,49 +119,29 @@ describe('compileJsonPath', () => {
     ['.status[?(@)]', /cannot be filtered$/],
     ['.status.conditions[?(@=="x")]', /^invalid type for comparison$/],
     ['.status.conditions[?(@.*=="x")]', /^can only compare one element at a time$/],
+    ['.status.conditions[?(@.count==1.0)]', /^incompatible types for comparison$/],
+    ['.status.conditions[?(count==1)]', /^unrecognized identifier count$/],
+    ['.spec name', /^unrecognized identifier name$/],
     ['.status.conditions[?(@.type=!"x")]', /^unrecognized filter operator =!$/],
   ];
   for (const [path, message] of unfit) {
     it(`says that ${path} does not fit, and finds nothing first`, () => {
-      const compiled = compileJsonPath(path);
-      assert.throws(() => compiled.values(object), { name: 'JsonPathProblem', message });
-      assert.equal(compiled.first(object), undefined);
+      const unfitting = compiled(path);
+      assert.throws(() => unfitting.values(object), { name: 'JsonPathProblem', message });
+      assert.equal(unfitting.first(object), undefined);
     });
   }
 
   it('gives the first value', () => {
-    assert.equal(compileJsonPath('.spec.nested.a').first(object), 2);
-    assert.equal(compileJsonPath('.spec.list[*]').first(object), 10);
-    assert.equal(compileJsonPath('.spec.x.y').first(object), undefined);
-    assert.equal(compileJsonPath('.spec.list.y').first(object), undefined);
+    assert.equal(compiled('.spec.nested.a').first(object), 2);
+    assert.equal(compiled('.spec.list[*]').first(object), 10);
+    assert.equal(compiled('.spec.x.y').first(object), undefined);
+    assert.equal(compiled('.spec.list.y').first(object), undefined);
   });
 
   it('reliability/T7.2: does not find what only the prototype has', () => {
-    assert.equal(compileJsonPath('.spec.constructor.name').first(object), undefined);
-    assert.deepEqual(compileJsonPath('.spec.constructor[*]').values(object), []);
-    assert.deepEqual(compileJsonPath('.__proto__').values(object), []);
-  });
-});
-
-describe('printJsonPathValue', () => {
-  const cases: [Json, string][] = [
-    ['x', 'x'],
-    [5, '5'],
-    [2n ** 60n, String(2n ** 60n)],
-    [true, 'true'],
-    [null, '<no value>'],
-    [[1, 'a', { d: 1, c: 2 }], '[1,"a",{"c":2,"d":1}]'],
-    [{ b: 1, a: null }, '{"a":null,"b":1}'],
-  ];
-  for (const [value, want] of cases) {
-    it(`prints ${want}`, () => assert.equal(printJsonPathValue(value), want));
-  }
-});
-
-describe('simplePathProblem', () => {
-  it('wants a path that starts with a dot', () => {
-    assert.equal(simplePathProblem(''), 'must not be empty');
-    assert.equal(simplePathProblem('spec.x'), 'must be a simple json path starting with .');
-    assert.equal(simplePathProblem('.spec.x'), undefined);
+    assert.equal(compiled('.spec.constructor.name').first(object), undefined);
+    assert.deepEqual(compiled('.spec.constructor[*]').values(object), []);
+    assert.deepEqual(compiled('.__proto__').values(object), []);
   });
 });

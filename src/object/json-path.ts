@@ -1,7 +1,6 @@
 import { isJsonObject, type Json } from './json.ts';
 import { JsonPathProblem, parseJsonPath, type Step } from './json-path-syntax.ts';
 import { walkSteps } from './json-path-walk.ts';
-import { stringifyJson } from './json-text.ts';
 
 /** A path that is compiled once and evaluated for every object. */
 export interface JsonPath {
@@ -11,14 +10,18 @@ export interface JsonPath {
   readonly first: (root: Json) => Json | undefined;
 }
 
-/** Compiles a path such as `.spec.a`, `.status.conditions[?(@.type=="Ready")].status` or `.items[*]`. */
-export function compileJsonPath(path: string): JsonPath {
-  const steps = parseJsonPath(path);
+/**
+ * Compiles a path such as `.spec.a`, `.status.conditions[?(@.type=="Ready")].status` or `.items[*]`: the language of
+ * kubectl, printer columns and selectable fields. Undefined when it cannot be read.
+ */
+export function compileJsonPath(path: string): JsonPath | undefined {
+  const steps = orNothing(() => parseJsonPath(path));
+  if (steps === undefined) return undefined;
   const names = plainNames(steps);
   const values = (root: Json) => walkSteps([root], steps);
   return {
     values,
-    first: names === undefined ? (root) => firstOf(values, root) : (root) => memberAt(root, names),
+    first: names === undefined ? (root) => orNothing(() => values(root))?.[0] : (root) => memberAt(root, names),
   };
 }
 
@@ -37,33 +40,11 @@ function memberAt(root: Json, names: readonly string[]): Json | undefined {
   return here;
 }
 
-function firstOf(values: (root: Json) => Json[], root: Json): Json | undefined {
+function orNothing<T>(work: () => T): T | undefined {
   try {
-    return values(root)[0];
+    return work();
   } catch (error) {
     if (error instanceof JsonPathProblem) return undefined;
     throw error;
   }
-}
-
-/** A value as upstream prints it in a column of text: scalars bare, objects and lists as JSON. */
-export const printJsonPathValue = (value: Json): string =>
-  value === null ? '<no value>' : typeof value === 'object' ? sorted(value) : String(value);
-
-const sorted = (value: Json): string => stringifyJson(sortedKeys(value));
-
-function sortedKeys(value: Json): Json {
-  if (Array.isArray(value)) return value.map(sortedKeys);
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(
-    Object.keys(value)
-      .toSorted()
-      .map((key) => [key, sortedKeys(value[key] ?? null)]),
-  );
-}
-
-/** What upstream refuses in the paths of columns and of the scale subresource when a definition is created. */
-export function simplePathProblem(path: string): string | undefined {
-  if (path === '') return 'must not be empty';
-  return path.startsWith('.') ? undefined : 'must be a simple json path starting with .';
 }

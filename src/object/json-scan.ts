@@ -105,14 +105,23 @@ class Scanner implements JsonScan {
 
   #number(): void {
     const start = this.#at;
+    let char = this.#digits();
+    if (this.#at - start >= 16) this.hasLargeNumber = true;
+    // `e` and `E`: the exponent may be large; a few digits of it are not.
+    if ((char | 0x20) !== 0x65) return;
+    char = this.#text.charCodeAt(this.#at + 1);
+    if (char === 0x2b || char === 0x2d) this.#at++;
+    const exponent = this.#at;
+    this.#digits();
+    if (this.#at - exponent > 3) this.hasLargeNumber = true;
+  }
+
+  /** The character after the digits that follow. */
+  #digits(): number {
     for (;;) {
       const char = this.#text.charCodeAt(++this.#at);
-      if (char >= 0x30 && char <= 0x39) continue;
-      // `e` and `E`: the exponent may be large.
-      if ((char | 0x20) === 0x65) this.hasLargeNumber = true;
-      break;
+      if (char < 0x30 || char > 0x39 || Number.isNaN(char)) return char;
     }
-    if (this.#at - start >= 16) this.hasLargeNumber = true;
   }
 
   #string(): void {

@@ -161,6 +161,25 @@ describe('parseJson', () => {
       }),
     );
   });
+
+  it('reads every number as JSON.parse does, large ones aside', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 4 }), (text) => {
+        // One large number makes the whole text be read by our own reader.
+        const careful = parseJson(`[ ${text}\n,\t9007199254740993 ]`).value;
+        const exact = (_: string, value: unknown, { source = '' }: { source?: string } = {}) =>
+          Number.isInteger(value) && !Number.isSafeInteger(value) && /^-?\d+$/.test(source)
+            ? BigInt(source)
+            : value;
+        const wanted: Json = [JSON.parse(text, exact), 9007199254740993n];
+        assert.equal(stringifyJson(careful), stringifyJson(wanted));
+      }),
+    );
+  });
+
+  for (const text of ['1e1', '1E+22', '123456789012345e99', '0.5e-400', '-1e99', '1e100', '-0', '0.25']) {
+    it(`reads ${text} exactly`, () => assert.deepEqual(parseJson(text).value, JSON.parse(text)));
+  }
 });
 
 describe('hostile keys and text', () => {

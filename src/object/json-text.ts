@@ -46,7 +46,8 @@ function decodeLoosely(bytes: Uint8Array): string {
   for (let at = 0; at < bytes.length; ) {
     const width = sequenceLength(bytes, at);
     if (width === 0) {
-      parts.push(strictDecoder.decode(bytes.subarray(start, at)), '\ufffd');
+      if (start < at) parts.push(strictDecoder.decode(bytes.subarray(start, at)));
+      parts.push('\ufffd');
       start = at + 1;
     }
     at += Math.max(width, 1);
@@ -78,28 +79,23 @@ function isSecondByte(first: number, second: number): boolean {
 function parse(text: string, bytesOf: () => Uint8Array): ParsedJson {
   const scan = scanJson(text);
   if (scan.tooDeepAt >= 0) throw tooDeep(encoder.encode(text.slice(0, scan.tooDeepAt)).length + 1);
-  const parsed = valueOf(text, scan.hasLargeNumber, bytesOf);
-  const { value, duplicates } = scan.mayHaveDuplicates
-    ? parseCarefully(text, (source) => numberOf(Number(source), source))
-    : { value: parsed, duplicates: [] };
+  const parsed = valueOf(text, bytesOf);
+  const { value, duplicates } =
+    scan.mayHaveDuplicates || scan.hasLargeNumber
+      ? parseCarefully(text, numberOf)
+      : { value: parsed, duplicates: [] };
   return { value: scan.hasSurrogateEscape ? wellFormed(value) : value, duplicates };
 }
 
 export const tooDeep = (byte: number): JsonProblem =>
   new JsonProblem('depth', `the request body is nested deeper than ${MAX_DEPTH} levels (at byte ${byte})`);
 
-function valueOf(text: string, hasLargeNumber: boolean, bytesOf: () => Uint8Array): Json {
+function valueOf(text: string, bytesOf: () => Uint8Array): Json {
   try {
-    return hasLargeNumber ? (JSON.parse(text, exactNumber) as Json) : (JSON.parse(text) as Json);
-  } catch (error) {
-    if (error instanceof JsonProblem) throw error;
+    return JSON.parse(text) as Json;
+  } catch {
     throw new JsonProblem('syntax', jsonSyntaxError(bytesOf()));
   }
-}
-
-function exactNumber(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  if (typeof value !== 'number' || context?.source === undefined) return value;
-  return numberOf(value, context.source);
 }
 
 const MOST_INT64 = 2n ** 63n - 1n;
@@ -107,7 +103,8 @@ const LEAST_INT64 = -(2n ** 63n);
 const INTEGER = /^-?[0-9]+$/;
 
 /** What upstream makes of a number: an integer as long as 64 bits hold it, else a float, else a problem. */
-function numberOf(value: number, source: string): number | bigint {
+function numberOf(source: string): number | bigint {
+  const value = Number(source);
   if (!Number.isFinite(value)) {
     throw new JsonProblem('number', `json: cannot unmarshal number ${source} into Go value of type float64`);
   }

@@ -1,5 +1,6 @@
 import { getKey, isJsonObject, type Json, type JsonObject, setKey } from './json.ts';
-import { goKind, PatchProblem } from './patch-problem.ts';
+import { PatchProblem } from './patch-problem.ts';
+import { goKind } from './validation/go-text.ts';
 
 /**
  * RFC 7386: members of the patch replace those of the target, null removes them, lists are replaced whole. What did

@@ -216,4 +216,12 @@ describe('warnings', () => {
     const unique: Json[] = [owner()];
     assert.deepEqual(uniqueOwnerReferences(unique), { owners: unique });
   });
+
+  it('reliability/P9: finds repetitions among very many owners', () => {
+    // Comparing each with all others would take minutes.
+    const many: Json[] = Array.from({ length: 100_000 }, (_, at) => owner({ uid: `u${at}` }));
+    const { owners, warning } = uniqueOwnerReferences([...many, owner({ uid: 'u99999' })]);
+    assert.equal(owners.length, 100_000);
+    assert.match(warning ?? '', /observed: u99999$/);
+  });
 });

@@ -1,6 +1,7 @@
 import { childPath, type FieldError, forbidden, invalid, keyPath, required, tooLong } from './field-error.ts';
 import { getKey, isJsonObject, type Json, type JsonObject, jsonEqual } from './json.ts';
 import { byteLength, labelValueProblems, type NameRule, nameRules, qualifiedNameProblems } from './names.ts';
+import { goJson } from './validation/go-text.ts';
 
 export interface MetaRules {
   readonly nameRule: NameRule;
@@ -10,6 +11,8 @@ export interface MetaRules {
 
 const IMMUTABLE = 'field is immutable';
 const MOST_ANNOTATION_BYTES = 262_144;
+// A Status does not list as many; who sends more must not keep others waiting (reliability P9).
+const MOST_ERRORS = 20_000;
 
 /** What is wrong with the metadata of a new object (M3 to M6). The types of the fields are checked before. */
 export function validateObjectMeta(meta: JsonObject, rules: MetaRules): FieldError[] {
@@ -98,13 +101,14 @@ function generationErrors(meta: JsonObject, path: string): FieldError[] {
 
 export function labelErrors(labels: Json | undefined, path: string): FieldError[] {
   if (!isJsonObject(labels)) return [];
-  return Object.keys(labels).flatMap((key) => {
+  const errors: FieldError[] = [];
+  for (const key of Object.keys(labels)) {
     const value = textOf(labels, key);
-    return [
-      ...qualifiedNameProblems(key).map((problem) => invalid(path, key, problem)),
-      ...labelValueProblems(value).map((problem) => invalid(path, value, problem)),
-    ];
-  });
+    for (const problem of qualifiedNameProblems(key)) errors.push(invalid(path, key, problem));
+    for (const problem of labelValueProblems(value)) errors.push(invalid(path, value, problem));
+    if (errors.length > MOST_ERRORS) break;
+  }
+  return errors;
 }
 
 export function annotationErrors(annotations: Json | undefined, path: string): FieldError[] {
@@ -114,6 +118,7 @@ export function annotationErrors(annotations: Json | undefined, path: string): F
   for (const key of Object.keys(annotations)) {
     bytes += byteLength(key) + byteLength(textOf(annotations, key));
     for (const problem of qualifiedNameProblems(key.toLowerCase())) errors.push(invalid(path, key, problem));
+    if (errors.length > MOST_ERRORS) return errors;
   }
   if (bytes > MOST_ANNOTATION_BYTES) errors.push(tooLong(path, MOST_ANNOTATION_BYTES));
   return errors;
@@ -122,18 +127,20 @@ export function annotationErrors(annotations: Json | undefined, path: string): F
 function ownerErrors(owners: readonly Json[], path: string): FieldError[] {
   const errors: FieldError[] = [];
   let controller: string | undefined;
+  let shown: string | undefined;
   for (const owner of owners.filter(isJsonObject)) {
     errors.push(...oneOwnerErrors(owner, path));
+    if (errors.length > MOST_ERRORS) break;
     if (getKey(owner, 'controller') !== true) continue;
     const name = `${textOf(owner, 'kind')}/${textOf(owner, 'name')}`;
     if (controller === undefined) {
       controller = name;
       continue;
     }
+    // All of them are shown for each that is too many: printed once, for there may be very many.
+    shown ??= JSON.stringify(owners.map(shownOwner));
     const found = `Found "true" in references for ${controller} and ${name}`;
-    errors.push(
-      invalidStruct(path, owners.map(shownOwner), `Only one reference can have Controller set to true. ${found}`),
-    );
+    errors.push(invalidText(path, shown, `Only one reference can have Controller set to true. ${found}`));
   }
   return errors;
 }
@@ -148,7 +155,8 @@ function oneOwnerErrors(owner: JsonObject, path: string): FieldError[] {
     if (textOf(owner, key) === '') errors.push(invalid(childPath(path, key), '', 'must not be empty'));
   }
   if (apiVersion === 'v1' && textOf(owner, 'kind') === 'Event') {
-    errors.push(invalidStruct(path, shownOwner(owner), '/v1, Kind=Event is disallowed from being an owner'));
+    const shown = JSON.stringify(shownOwner(owner));
+    errors.push(invalidText(path, shown, '/v1, Kind=Event is disallowed from being an owner'));
   }
   return errors;
 }
@@ -160,10 +168,10 @@ function versionOf(apiVersion: string): string {
 }
 
 /** Upstream prints owner references with their fields in the order of the Go type, not of the alphabet. */
-const invalidStruct = (field: string, value: Json, detail: string): FieldError => ({
+const invalidText = (field: string, shown: string, detail: string): FieldError => ({
   reason: 'FieldValueInvalid',
   field,
-  message: `Invalid value: ${JSON.stringify(value)}: ${detail}`,
+  message: `Invalid value: ${shown}: ${detail}`,
 });
 
 function shownOwner(owner: Json): Json {
@@ -180,9 +188,11 @@ function shownOwner(owner: Json): Json {
 }
 
 function finalizerErrors(finalizers: readonly string[], path: string): FieldError[] {
-  const errors = finalizers.flatMap((finalizer) =>
-    qualifiedNameProblems(finalizer).map((problem) => invalid(path, finalizer, problem)),
-  );
+  const errors: FieldError[] = [];
+  for (const finalizer of finalizers) {
+    for (const problem of qualifiedNameProblems(finalizer)) errors.push(invalid(path, finalizer, problem));
+    if (errors.length > MOST_ERRORS) return errors;
+  }
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
     errors.push(invalid(path, [...finalizers], 'finalizer orphan and foregroundDeletion cannot be both set'));
   }
@@ -202,9 +212,13 @@ function newFinalizerErrors(meta: JsonObject, old: JsonObject, path: string): Fi
 /** The additional rule of built-in kinds: a finalizer is one of the standard ones or has a domain. */
 export function builtInFinalizerErrors(meta: JsonObject, path = 'metadata'): FieldError[] {
   const why = 'name is neither a standard finalizer name nor is it fully qualified';
-  return finalizersOf(meta).flatMap((finalizer, index) =>
-    isUnclaimed(finalizer) ? [invalid(keyPath(childPath(path, 'finalizers'), index), finalizer, why)] : [],
-  );
+  const errors: FieldError[] = [];
+  for (const [index, finalizer] of finalizersOf(meta).entries()) {
+    if (isUnclaimed(finalizer))
+      errors.push(invalid(keyPath(childPath(path, 'finalizers'), index), finalizer, why));
+    if (errors.length > MOST_ERRORS) break;
+  }
+  return errors;
 }
 
 const isUnclaimed = (finalizer: string): boolean =>
@@ -230,9 +244,13 @@ export interface UniqueOwners {
 export function uniqueOwnerReferences(owners: readonly Json[], isAfterAdmission = false): UniqueOwners {
   const kept: Json[] = [];
   const repeated: string[] = [];
+  const seen = new Set<string>();
   for (const owner of owners) {
-    if (!kept.some((other) => jsonEqual(other, owner))) kept.push(owner);
+    // Equal owners print alike, so that nobody has to be compared with all others.
+    const text = goJson(owner);
+    if (!seen.has(text)) kept.push(owner);
     else repeated.push(isJsonObject(owner) ? textOf(owner, 'uid') : '');
+    seen.add(text);
   }
   if (repeated.length === 0) return { owners: kept };
   const when = isAfterAdmission ? ' after mutating admission happens' : '';

@@ -1,6 +1,7 @@
 import { getKey, isJsonObject, type Json, type JsonObject } from './json.ts';
-import { goText, goType, PatchProblem } from './patch-problem.ts';
+import { PatchProblem } from './patch-problem.ts';
 import type { Schema } from './schema.ts';
+import { goPlain, goType } from './validation/go-text.ts';
 
 /** How the items of one list are merged. */
 export interface ListMerge {
@@ -20,15 +21,30 @@ export function mergeLists(old: Json[], patch: Json[], merge: ListMerge): Json[]
   const { mergeKey } = merge;
   if (mergeKey === '') throw internal('cannot merge lists without merge key for struct');
   const { kept, items } = applyItemDirectives(old as JsonObject[], patch as JsonObject[], mergeKey);
+  return inOrder(mergedByKey(kept, items, merge), items, kept, mergeKey);
+}
+
+function mergedByKey(kept: JsonObject[], items: JsonObject[], { mergeKey, mergeItems }: ListMerge): JsonObject[] {
   const merged = [...kept];
+  const places = new Map<Json, number[]>();
+  const remember = (item: JsonObject, index: number) => {
+    const value = getKey(item, mergeKey);
+    const same = value === undefined ? undefined : places.get(value);
+    if (same !== undefined) same.push(index);
+    else if (value !== undefined) places.set(value, [index]);
+  };
+  merged.forEach(remember);
   for (const item of items) {
     const value = keyValue(item, mergeKey);
-    const index = merged.findIndex((other) => getKey(other, mergeKey) === value);
+    const [index = merged.length] = places.get(value) ?? [];
     const found = merged[index];
-    if (found === undefined) merged.push(item);
-    else merged[index] = merge.mergeItems(found, item);
+    const result = found === undefined ? item : mergeItems(found, item);
+    merged[index] = result;
+    if (found === undefined) remember(item, index);
+    // A null as key removes the key of what it is merged into.
+    else if (getKey(result, mergeKey) !== value) places.get(value)?.shift();
   }
-  return inOrder(merged, items, kept, mergeKey);
+  return merged;
 }
 
 /** Carries out `$patch` in items: what is left of the old list, and the items to merge into it. */
@@ -37,7 +53,7 @@ function applyItemDirectives(
   patch: JsonObject[],
   mergeKey: string,
 ): { kept: JsonObject[]; items: JsonObject[] } {
-  let kept = old;
+  const deleted = new Set<Json | undefined>();
   let isReplaced = false;
   const items: JsonObject[] = [];
   for (const item of patch) {
@@ -45,23 +61,23 @@ function applyItemDirectives(
     if (directive === undefined) {
       items.push(item);
     } else if (directive === 'delete') {
-      const value = keyValue(item, mergeKey);
-      kept = kept.filter((other) => getKey(other, mergeKey) !== value);
+      deleted.add(keyValue(item, mergeKey));
     } else if (directive === 'replace') {
       isReplaced = true;
     } else {
       throw directive === 'merge'
         ? internal('merging lists cannot yet be specified in the patch')
-        : internal(`unknown patch type: ${goText(directive)} in map: ${goText(item)}`);
+        : internal(`unknown patch type: ${goPlain(directive)} in map: ${goPlain(item)}`);
     }
   }
-  return isReplaced ? { kept: items, items: [] } : { kept, items };
+  if (isReplaced) return { kept: items, items: [] };
+  return { kept: deleted.size === 0 ? old : old.filter((other) => !deleted.has(getKey(other, mergeKey))), items };
 }
 
 /** Whether the items are objects; all must be of one type. */
 function holdsObjects(...lists: Json[][]): boolean {
   const types = new Set(lists.flat().map(goType));
-  if (types.size > 1) throw internal(`list element types are not identical: ${goText(lists)}`);
+  if (types.size > 1) throw internal(`list element types are not identical: ${goPlain(lists)}`);
   if (types.has('[]interface {}')) throw new PatchProblem('unprocessable', 'lists of lists are not supported');
   return types.has('map[string]interface {}');
 }
@@ -72,7 +88,7 @@ function keyValue(item: Json, mergeKey: string): Json {
   if (mergeKey === '' || !isJsonObject(item)) return item;
   const value = getKey(item, mergeKey);
   if (value !== undefined) return value;
-  throw internal(`map: ${goText(item)} does not contain declared merge key: ${mergeKey}`);
+  throw internal(`map: ${goPlain(item)} does not contain declared merge key: ${mergeKey}`);
 }
 
 /**
@@ -151,6 +167,6 @@ function checkOrder(patch: Json[], order: Json[], mergeKey: string): void {
     if (next < items.length && keyValue(items[next] ?? null, mergeKey) === keyValue(entry, mergeKey)) next++;
   }
   if (next === items.length) return;
-  const lists = `The order in patch list:\n${goText(patch)}\n doesn't match $setElementOrder list:\n${goText(order)}\n`;
+  const lists = `The order in patch list:\n${goPlain(patch)}\n doesn't match $setElementOrder list:\n${goPlain(order)}\n`;
   throw internal(lists);
 }

@@ -1,7 +1,8 @@
 import { getKey, isJsonObject, type Json, type JsonObject, setKey } from './json.ts';
-import { goKind, goText, goType, PatchProblem } from './patch-problem.ts';
+import { PatchProblem } from './patch-problem.ts';
 import type { Schema } from './schema.ts';
 import { keyOfList, type ListMerge, mergeLists, orderedBySetting } from './strategic-list.ts';
+import { goKind, goPlain, goType } from './validation/go-text.ts';
 
 const DIRECTIVE = '$patch';
 const RETAIN_KEYS = '$retainKeys';
@@ -53,7 +54,7 @@ function replacement(directive: Json, patch: JsonObject): JsonObject {
 }
 
 const badDirective = (directive: Json, patch: JsonObject): PatchProblem =>
-  new PatchProblem('internal', `unknown patch type: ${goText(directive)} in map: ${goText(patch)}`);
+  new PatchProblem('internal', `unknown patch type: ${goPlain(directive)} in map: ${goPlain(patch)}`);
 
 /** A copy of the target without the members that `$retainKeys` leaves out. */
 function retained(target: JsonObject, patch: JsonObject): JsonObject {
@@ -154,7 +155,10 @@ function setOrder({ result, patch, key, schema }: OrderDirective, done: Set<stri
 
 function listOf(value: Json): Json[] {
   if (Array.isArray(value)) return value;
-  throw new PatchProblem('internal', `expected a []interface {}, but received a ${goType(value)}`);
+  throw new PatchProblem(
+    'internal',
+    `expected a []interface {}, but received a ${value === null ? '%!s(<nil>)' : goType(value)}`,
+  );
 }
 
 function memberSchema(schema: Schema | undefined, key: string): Schema {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type Json, jsonEqual } from './json.ts';
 import { parseJson, stringifyJson } from './json-text.ts';
-import { parseYamlBody } from './yaml-body.ts';
+import { parseYamlBody, yamlBodySteps } from './yaml-body.ts';
 import { yamlStrictError } from './yaml-json.ts';
 import { printYamlBody } from './yaml-print.ts';
 
@@ -148,6 +148,17 @@ describe('parseYamlBody', () => {
     assert.throws(() => parseYamlBody(`a: ${'['.repeat(5000)}`), { kind: 'depth', message });
     assert.throws(() => parseYamlBody(`${'- '.repeat(5000)}x`), { kind: 'depth' });
     assert.throws(() => parseYamlBody('{"a":'.repeat(600)), { kind: 'depth' });
+  });
+
+  it('reliability/P9: leaves what is far too deep where it notices', () => {
+    const deep = { kind: 'depth', message: /nested deeper than 512 levels \(at byte 516\)/ };
+    // What follows would be a syntax error; nobody looks at it.
+    assert.throws(() => parseYamlBody(`x: ${'['.repeat(2000)}]}`), deep);
+  });
+
+  it('reliability/P9: pauses again and again in a long text', () => {
+    const steps = [...yamlBodySteps('- a\n'.repeat(5000))];
+    assert.ok(steps.length > 5, String(steps.length));
   });
 
   it('reliability/T7.2: leaves the prototype alone', () => {

@@ -1,6 +1,5 @@
 import { cloneJson, isJsonObject, type JsonObject } from '../../object/json.ts';
-import { emptyObject } from '../../object/merge/empty-object.ts';
-import type { Schema } from '../../object/schema.ts';
+import { emptyAsGo } from '../builtin/go-shape.ts';
 import type { ApiResponse, UserInfo } from '../request.ts';
 import { objectAnswer } from '../rest/answers.ts';
 import { checkIdentity, decodeBody, reportProblems } from '../rest/decode.ts';
@@ -55,13 +54,14 @@ async function answer(scope: Scope, review: Review): Promise<ApiResponse> {
   const decoded = await decodeBody(scope);
   reportProblems(scope, decoded, options.fieldValidation);
   checkIdentity(scope, decoded.object, '');
-  const { schema } = scope.resource;
-  ownVirtual(scope, { object: decoded.object, options, schema });
-  showStatus(decoded.object, schema);
-  const object = await mutateVirtual(scope, { object: decoded.object, options, schema });
+  const { schema, typeName = '' } = scope.resource;
+  const asked = { object: decoded.object, options, schema, typeName };
+  ownVirtual(scope, asked);
+  showStatus(asked.object, typeName);
+  const object = await mutateVirtual(scope, asked);
   // What it asks for is judged first, then whether it may ask.
   const result = await review(scope, object);
-  await validateVirtual(scope, { object, options, schema });
+  await validateVirtual(scope, { ...asked, object });
   const { kind = '', apiVersion = '', metadata = {}, spec, ...rest } = object;
   return objectAnswer(
     201,
@@ -71,8 +71,8 @@ async function answer(scope: Scope, review: Review): Promise<ApiResponse> {
 }
 
 /** A status that is still to come is shown as the empty one it is. */
-function showStatus(object: JsonObject, schema: Schema): void {
-  const { status } = emptyObject(schema);
+function showStatus(object: JsonObject, typeName: string): void {
+  const { status } = emptyAsGo(typeName);
   if (object['status'] === undefined && status !== undefined) object['status'] = cloneJson(status);
 }
 

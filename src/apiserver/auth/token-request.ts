@@ -20,14 +20,8 @@ const LONGEST_SECONDS = 2 ** 32;
 const PROJECTED_SECONDS = 3607;
 const EXTENDED_SECONDS = 365 * 24 * 3600;
 const TOKEN_REQUEST = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' };
+const TYPE_NAME = 'authentication.v1.TokenRequest';
 const BOUND_KINDS: Readonly<Record<string, BoundObject['kind']>> = { Pod: 'Pod', Secret: 'Secret', Node: 'Node' };
-
-/** The reference is null when there is none, which the schema does not tell. */
-const EMPTY: JsonObject = {
-  metadata: {},
-  spec: { audiences: null, expirationSeconds: null, boundObjectRef: null },
-  status: { token: '', expirationTimestamp: null },
-};
 
 /** POST to `serviceaccounts/token` (Z7). */
 export function tokenHandler(
@@ -38,14 +32,14 @@ export function tokenHandler(
     const as = negotiateObject(scope);
     const options = writeOptions(scope.request, 'CreateOptions');
     const body = await readJsonBody(scope, TOKEN_REQUEST);
-    const schema = builtinSchema('authentication.v1.TokenRequest');
-    const asked = decoded(scope, body, schema);
-    ownVirtual(scope, { object: asked, options, schema }, EMPTY);
-    showAll(asked);
-    const object = await mutateVirtual(scope, { object: asked, options, schema });
+    const schema = builtinSchema(TYPE_NAME);
+    const asked = { object: decoded(scope, body, schema), options, schema, typeName: TYPE_NAME };
+    ownVirtual(scope, asked);
+    showAll(asked.object);
+    const object = await mutateVirtual(scope, asked);
     complete(scope, object, issuer());
     checkExpiration(object);
-    await validateVirtual(scope, { object, options, schema });
+    await validateVirtual(scope, { ...asked, object });
     object['status'] = issue(scope, object, tokens, issuer());
     return objectAnswer(201, object, as);
   };

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../object/json.ts';
-import { emptyObject } from '../../object/merge/empty-object.ts';
 import { updateManagedFields } from '../../object/merge/managed-fields.ts';
 import type { Schema } from '../../object/schema.ts';
+import { emptyAsGo } from '../builtin/go-shape.ts';
 import { metadataOf } from '../request.ts';
 import { textOf } from '../rest/object-meta.ts';
 import { optionsObject, type WriteOptions } from '../rest/options.ts';
@@ -12,14 +12,12 @@ export interface VirtualObject {
   readonly object: JsonObject;
   readonly options: WriteOptions;
   readonly schema: Schema;
+  /** The Go type behind it: `authentication.v1.TokenRequest`. */
+  readonly typeName: string;
 }
 
 /** Who set which field is noted here too. */
-export function ownVirtual(
-  { clock, info }: Scope,
-  { object, options, schema }: VirtualObject,
-  empty: JsonObject = emptyObject(schema),
-): void {
+export function ownVirtual({ clock, info }: Scope, { object, options, schema, typeName }: VirtualObject): void {
   const managedFields = updateManagedFields({
     live: undefined,
     updated: object,
@@ -29,7 +27,7 @@ export function ownVirtual(
     subresource: info.subresource,
     resetFields: [],
     now: clock.now(),
-    empty,
+    empty: emptyAsGo(typeName),
   });
   if (managedFields.length > 0) metadataOf(object)['managedFields'] = managedFields;
 }

@@ -57,6 +57,8 @@ export const endpointSliceStrategy = (): Strategy =>
   kindStrategy({
     type: 'discovery.v1.EndpointSlice',
     tracksGeneration: true,
+    // They say which service it belongs to.
+    countedMetadata: 'labels',
     setDefaults(object) {
       for (const port of objectsAt(object, 'ports')) {
         setDefault(port, 'name', '');

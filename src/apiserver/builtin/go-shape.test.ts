@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../object/json.ts';
-import { shapeAsGo } from './go-shape.ts';
+import { emptyAsGo, shapeAsGo } from './go-shape.ts';
 
 describe('shapeAsGo', () => {
   const rows: readonly { name: string; type: string; object: JsonObject; want: JsonObject }[] = [
@@ -91,4 +91,31 @@ describe('shapeAsGo', () => {
     shapeAsGo(object, 'core.v1.ConfigMap');
     assert.deepEqual(Object.keys(labels), ['__proto__']);
   });
+});
+
+describe('emptyAsGo', () => {
+  const rows: readonly (readonly [type: string, want: JsonObject])[] = [
+    ['core.v1.ConfigMap', { metadata: {} }],
+    [
+      'apps.v1.Deployment',
+      {
+        metadata: {},
+        spec: { selector: null, template: { metadata: {}, spec: { containers: null } }, strategy: {} },
+        status: {},
+      },
+    ],
+    [
+      'authentication.v1.TokenRequest',
+      {
+        metadata: {},
+        spec: { audiences: null, expirationSeconds: null, boundObjectRef: null },
+        status: { token: '', expirationTimestamp: null },
+      },
+    ],
+  ];
+  for (const [type, want] of rows) {
+    it(`holds what a new ${type} cannot be without`, () => assert.deepEqual(emptyAsGo(type), want));
+  }
+
+  it('is made once', () => assert.equal(emptyAsGo('core.v1.Pod'), emptyAsGo('core.v1.Pod')));
 });

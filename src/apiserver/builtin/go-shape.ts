@@ -51,6 +51,22 @@ export function shapeAsGo(object: JsonObject, type: string): void {
   }
 }
 
+const empties = new Map<string, JsonObject>();
+
+/**
+ * A new object of a Go type, before anything is written into it: structs that cannot be absent are there and empty.
+ * It is one and the same object for all who ask.
+ */
+export function emptyAsGo(type: string): JsonObject {
+  let empty = empties.get(type);
+  if (empty === undefined) {
+    empty = {};
+    shapeAsGo(empty, type);
+    empties.set(type, empty);
+  }
+  return empty;
+}
+
 function shapeOf(type: string): readonly Field[] {
   const known = shapes.get(type);
   if (known !== undefined) return known;

@@ -129,17 +129,26 @@ function checkPorts(spec: JsonObject): readonly FieldError[] {
   const isOptional = textAt(spec, 'clusterIP') === 'None' || !needsClusterIp(spec);
   if (ports.length === 0) return isOptional ? [] : [required('spec.ports')];
   const names = ports.map((port) => textAt(port, 'name'));
+  const type = textAt(spec, 'type');
+  const isNameNeeded = ports.length > 1;
   return [
     ...checkUnique(names, (index) => `spec.ports[${index}].name`),
-    ...checkEach(ports, 'spec.ports', (port, path) => checkServicePort(port, path, spec)),
+    ...checkEach(ports, 'spec.ports', (port, path) => checkServicePort(port, path, { type, isNameNeeded })),
     ...checkSamePorts(ports),
   ];
 }
 
-function checkServicePort(port: JsonObject, path: string, spec: JsonObject): readonly FieldError[] {
+interface PortRules {
+  readonly type: string;
+  readonly isNameNeeded: boolean;
+}
+
+function checkServicePort(
+  port: JsonObject,
+  path: string,
+  { type, isNameNeeded }: PortRules,
+): readonly FieldError[] {
   const name = textAt(port, 'name');
-  const isNameNeeded = objectsAt(spec, 'ports').length > 1;
-  const type = textAt(spec, 'type');
   return [
     ...(name === '' && isNameNeeded ? [required(`${path}.name`)] : []),
     ...(name === '' ? [] : checkRule(`${path}.name`, name, dnsLabelProblems)),

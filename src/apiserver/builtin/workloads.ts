@@ -22,6 +22,8 @@ const checkSelectorKept = (object: JsonObject, old: JsonObject): readonly FieldE
 export const deploymentStrategy = (): Strategy =>
   workload({
     type: 'apps.v1.Deployment',
+    // The controller copies them to its replica sets.
+    countedMetadata: 'annotations',
     newStatus: () => ({}),
     setDefaults(object) {
       const spec = specOf(object);

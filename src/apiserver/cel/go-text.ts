@@ -1,19 +1,3 @@
-/** A double as Go's %g prints it: the fewest digits that tell it apart, an exponent from 1e+06 on. */
-export function goDouble(value: number): string {
-  if (Number.isNaN(value)) return 'NaN';
-  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
-  if (value === 0) return Object.is(value, -0) ? '-0' : '0';
-  const [mantissa = '0', exponent = '0'] = value.toExponential().split('e');
-  const power = Number(exponent);
-  if (power >= -4 && power < 6) return plain(value, power);
-  return `${mantissa}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
-}
-
-const plain = (value: number, power: number): string => {
-  const text = String(value);
-  return text.includes('e') ? value.toFixed(Math.abs(power) + 17).replace(/0+$/, '') : text;
-};
-
 export const isControl = (letter: string): boolean => {
   const code = letter.codePointAt(0) ?? 0;
   return code < 0x20 || code === 0x7f;

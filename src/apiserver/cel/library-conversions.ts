@@ -1,5 +1,6 @@
+import { goFloat } from '../../object/validation/go-text.ts';
 import { global, member, type Overload } from './function.ts';
-import { goDouble, parseGoDuration } from './go-text.ts';
+import { parseGoDuration } from './go-text.ts';
 import { bySize } from './library-operators.ts';
 import { formatDuration, formatTimestamp, parseTimestamp } from './time-text.ts';
 import {
@@ -122,7 +123,7 @@ export const conversions: readonly Overload[] = [
   global('string', [BOOL], STRING, { call: String }),
   global('string', [INT], STRING, { call: String }),
   global('string', [UINT], STRING, { call: ({ value }) => String(value) }),
-  global('string', [DOUBLE], STRING, { call: goDouble }),
+  global('string', [DOUBLE], STRING, { call: goFloat }),
   global('string', [BYTES], STRING, { call: utf8, cost: bySize() }),
   global('string', [TIMESTAMP], STRING, { call: formatTimestamp }),
   global('string', [DURATION], STRING, { call: formatDuration }),

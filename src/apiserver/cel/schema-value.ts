@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, jsonEqual } from '../../object/json.ts';
 import type { Schema } from '../../object/schema.ts';
+import { goType } from '../../object/validation/go-text.ts';
 import { OpaqueValue } from './equality.ts';
 import { escapeName, unescapeName } from './escape.ts';
 import { parseSchemaDuration, parseSchemaTime } from './schema-time.ts';
@@ -76,16 +77,8 @@ function makeConverter(schema: Schema): Convert {
   }
 }
 
-const GO_TYPES: Readonly<Record<string, string>> = {
-  string: 'string',
-  boolean: 'bool',
-  bigint: 'int64',
-  number: 'float64',
-};
-
 function wrongType(expected: string, json: Json): never {
-  const shown = Array.isArray(json) ? '[]interface {}' : (GO_TYPES[typeof json] ?? 'map[string]interface {}');
-  throw new CelError(`invalid data, expected ${expected}, got ${shown}`);
+  throw new CelError(`invalid data, expected ${expected}, got ${goType(json)}`);
 }
 
 const isInteger = (json: Json): json is bigint | number => typeof json === 'bigint' || Number.isInteger(json);

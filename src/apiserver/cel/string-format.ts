@@ -1,5 +1,4 @@
-import { goQuote } from '../../object/validation/go-text.ts';
-import { goDouble } from './go-text.ts';
+import { goFloat, goQuote } from '../../object/validation/go-text.ts';
 import { formatDuration, formatTimestamp } from './time-text.ts';
 import {
   CelError,
@@ -107,7 +106,7 @@ function plainText(value: Value): string {
 }
 
 function scalarText(value: Value): string {
-  if (typeof value === 'number') return goDouble(value);
+  if (typeof value === 'number') return goFloat(value);
   if (value === null || typeof value !== 'object') return String(value);
   if (value instanceof Uint) return String(value.value);
   if (value instanceof Uint8Array) return Buffer.from(value).toString();
@@ -127,7 +126,7 @@ function nested(value: Value): string {
   return plainText(value);
 }
 
-const infinite = (value: number): string => goDouble(value);
+const infinite = (value: number): string => goFloat(value);
 
 function mapText(map: CelMap): string {
   const pairs = map.keys().map((key) => [nested(key), nested(map.find(key) ?? null)] as const);

@@ -1,12 +1,13 @@
 import { humanDuration } from '../../object/human-duration.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../object/json.ts';
-import { goFloat, goJson, isGoInteger } from '../../object/validation/go-text.ts';
+import { compileJsonPath, type JsonPath } from '../../object/json-path.ts';
+import { goJson, goPlain } from '../../object/validation/go-text.ts';
 import { timeProblem } from '../../object/validation/go-time.ts';
 import type { Column, Columns } from '../registry/resource.ts';
 import type { PrinterColumn } from './definition.ts';
-import { type JsonPath, parseJsonPath } from './json-path.ts';
 
 type Cell = string | number | boolean | null;
+type Reader = (object: JsonObject, now: Date) => Cell;
 
 const NAME: Column = {
   name: 'Name',
@@ -31,11 +32,16 @@ const AGE: PrinterColumn = {
 /** The columns of a custom resource (X38). A definition with a path that cannot be read ends the list before it. */
 export function customColumns(columns: readonly PrinterColumn[]): Columns {
   const shown = columns.length === 0 ? [AGE] : columns;
-  const paths = shown.map(({ jsonPath }) => parseJsonPath(jsonPath));
-  const usable = paths.includes(undefined) ? paths.indexOf(undefined) : paths.length;
-  const readers = shown.slice(0, usable).map((column, index) => reader(column, paths[index]));
+  const definitions: Column[] = [NAME];
+  const readers: Reader[] = [];
+  for (const column of shown) {
+    const path = compileJsonPath(column.jsonPath);
+    if (path === undefined) break;
+    definitions.push(definitionOf(column));
+    readers.push(reader(column, path));
+  }
   return {
-    definitions: [NAME, ...shown.slice(0, usable).map(definitionOf)],
+    definitions,
     cells: (object, now) => [nameOf(object), ...readers.map((read) => read(object, now))],
   };
 }
@@ -53,31 +59,17 @@ function nameOf({ metadata }: JsonObject): string {
   return typeof name === 'string' ? name : '';
 }
 
-function reader({ type }: PrinterColumn, path: JsonPath | undefined): (object: JsonObject, now: Date) => Cell {
+function reader({ type }: PrinterColumn, path: JsonPath): Reader {
   return (object, now) => {
-    const value = firstOf(object, path);
+    const value = path.first(object);
     if (value === undefined) return null;
     return type === 'string' ? textCell(value) : typedCell(type, value, now);
   };
 }
 
-/** Only the first result is shown; a list position that does not exist gives none. */
-function firstOf(object: JsonObject, path: JsonPath | undefined): Json | undefined {
-  try {
-    return path?.find(object)[0];
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
-}
-
 function textCell(value: Json): string {
   if (value === null) return '<no value>';
-  if (typeof value === 'string') return value;
-  if (typeof value === 'number' || typeof value === 'bigint') {
-    return isGoInteger(value) ? String(value) : goFloat(Number(value));
-  }
-  return goJson(value);
+  return typeof value === 'object' ? goJson(value) : goPlain(value);
 }
 
 function typedCell(type: string, value: Json, now: Date): Cell {

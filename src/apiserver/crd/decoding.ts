@@ -1,7 +1,7 @@
 import { getKey, isJsonObject, type Json, type JsonObject } from '../../object/json.ts';
-import { stringifyJson } from '../../object/json-text.ts';
 import type { Schema } from '../../object/schema.ts';
 import { coerceEmbedded } from '../../object/validation/embedded.ts';
+import { goKind, goPlain, goType } from '../../object/validation/go-text.ts';
 import { decodeObjectMeta } from '../../object/validation/object-meta.ts';
 import { prune } from '../../object/validation/prune.ts';
 
@@ -35,15 +35,8 @@ export function decodeCustomResource(
   return { unknown: [...meta.unknown, ...unknown, ...embedded.unknown], problem: embedded.problem };
 }
 
-const goKind = (value: unknown): string => {
-  if (Array.isArray(value)) return '[]interface {}';
-  if (typeof value === 'object' && value !== null) return 'map[string]interface {}';
-  if (typeof value === 'boolean') return 'bool';
-  return typeof value === 'bigint' || Number.isInteger(value) ? 'int64' : 'float64';
-};
-
 const wrongAccess = (key: string, value: Json): string =>
-  `.${key} accessor error: ${stringifyJson(value)} is of the type ${goKind(value)}, expected string`;
+  `.${key} accessor error: ${goPlain(value)} is of the type ${goType(value)}, expected string`;
 
 function decodeMetadata(object: JsonObject): DecodedResource {
   const metadata = getKey(object, 'metadata');
@@ -53,8 +46,7 @@ function decodeMetadata(object: JsonObject): DecodedResource {
     return { unknown: [], problem: undefined };
   }
   if (!isJsonObject(metadata)) {
-    const name = Array.isArray(metadata) ? 'array' : typeof metadata === 'boolean' ? 'bool' : typeof metadata;
-    return NOT_READABLE(`json: cannot unmarshal ${name} into Go value of type v1.ObjectMeta`);
+    return NOT_READABLE(`json: cannot unmarshal ${goKind(metadata)} into Go value of type v1.ObjectMeta`);
   }
   const { unknown, problem } = decodeObjectMeta(metadata);
   return { unknown: unknown.map((path) => `metadata.${path}`), problem };

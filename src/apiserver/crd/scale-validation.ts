@@ -1,6 +1,6 @@
 import { type FieldError, invalid } from '../../object/field-error.ts';
 import { getKey, isJsonObject, type Json, type JsonObject } from '../../object/json.ts';
-import { goJson, isGoInteger } from '../../object/validation/go-text.ts';
+import { goPlain, goType, isGoInteger } from '../../object/validation/go-text.ts';
 import type { Scale } from './definition.ts';
 
 const MAX_REPLICAS = 2 ** 31 - 1;
@@ -39,33 +39,7 @@ function nested(object: JsonObject, path: string): Found {
 }
 
 function accessor(names: readonly string[], value: Json, expected: string): string {
-  return `.${names.join('.')} accessor error: ${shown(value)} is of the type ${goType(value)}, expected ${expected}`;
-}
-
-/** Go prints such a value with %v: strings bare, objects as maps. */
-const shown = (value: Json): string => {
-  if (typeof value === 'string') return value;
-  if (value === null) return '<nil>';
-  return Array.isArray(value)
-    ? `[${value.map(shown).join(' ')}]`
-    : isJsonObject(value)
-      ? goMap(value)
-      : goJson(value);
-};
-
-const goMap = (value: JsonObject): string =>
-  `map[${Object.keys(value)
-    .toSorted()
-    .map((key) => `${key}:${shown(getKey(value, key) ?? null)}`)
-    .join(' ')}]`;
-
-function goType(value: Json): string {
-  if (value === null) return '<nil>';
-  if (typeof value === 'string') return 'string';
-  if (typeof value === 'boolean') return 'bool';
-  if (Array.isArray(value)) return '[]interface {}';
-  if (typeof value === 'object') return 'map[string]interface {}';
-  return isGoInteger(value) ? 'int64' : 'float64';
+  return `.${names.join('.')} accessor error: ${goPlain(value)} is of the type ${goType(value)}, expected ${expected}`;
 }
 
 function replicaErrors(object: JsonObject, path: string): readonly FieldError[] {

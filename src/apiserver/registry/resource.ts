@@ -36,6 +36,8 @@ export interface Strategy {
   readonly selectableFields?: Readonly<Record<string, (object: JsonObject) => string>>;
   /** Whether metadata.generation counts changes outside metadata and status (M8). */
   readonly tracksGeneration: boolean;
+  /** The part of metadata that metadata.generation counts as well. */
+  readonly countedMetadata?: 'annotations' | 'labels';
   /** PUT creates a missing object (W7). */
   readonly createsOnUpdate?: boolean;
   /** PUT and PATCH need no resourceVersion (W8); false: PUT without one is refused. */

@@ -1,6 +1,12 @@
 import { isJsonObject, type JsonObject } from '../../object/json.ts';
 import { JsonProblem, type ParsedJson } from '../../object/json-text.ts';
-import { ApplyConflict, applyConfiguration, TypedProblem } from '../../object/merge/managed-fields.ts';
+import {
+  ApplyConflict,
+  applyConfiguration,
+  ConversionProblem,
+  TypedProblem,
+} from '../../object/merge/managed-fields.ts';
+import { goKind } from '../../object/validation/go-text.ts';
 import { yamlStrictError } from '../../object/yaml-json.ts';
 import type { Representation } from '../negotiation/accept.ts';
 import { apiVersionOf } from '../registry/resource.ts';
@@ -12,20 +18,25 @@ import { checkIdentity, decodeObject, reportProblems } from './decode.ts';
 import { textOf } from './object-meta.ts';
 import { type WriteOptions, writeOptions } from './options.ts';
 import { writingOf } from './ownership.ts';
+import { isLarge, noteSize, pause } from './pause.ts';
 import { presentUpdated } from './put.ts';
 import type { Scope } from './services.ts';
 import { type Updated, update } from './update.ts';
+import { type Views, withViews } from './version-views.ts';
 import { readYaml } from './yaml.ts';
 
 /** Server-side apply (§13.3). */
 export async function apply(scope: Scope, as: Representation): Promise<ApiResponse> {
   const options = writeOptions(scope.request, 'PatchOptions', true);
   const config = await configurationOf(scope, options);
-  const run = (live: JsonObject | undefined): JsonObject => {
-    const merged = mergeConfiguration(scope, { live, config, options });
+  const decode = (merged: JsonObject): JsonObject => {
     const decoded = decodeObject(scope, merged, 'apply');
     reportProblems(scope, decoded, options.fieldValidation);
     return decoded.object;
+  };
+  const run = (live: JsonObject | undefined): JsonObject | Promise<JsonObject> => {
+    const merged = mergeConfiguration(scope, { live, config, options });
+    return merged instanceof Promise ? merged.then(decode) : decode(merged);
   };
   const updated = await update(scope, {
     name: scope.info.name,
@@ -33,7 +44,9 @@ export async function apply(scope: Scope, as: Representation): Promise<ApiRespon
     optionsKind: 'PatchOptions',
     isOwned: true,
     transform: run,
-    ...(scope.info.subresource === '' && { createMissing: () => createByApply(scope, run(undefined), options) }),
+    ...(scope.info.subresource === '' && {
+      createMissing: async () => createByApply(scope, await run(undefined), options),
+    }),
   });
   return presentUpdated(scope, updated, as);
 }
@@ -61,16 +74,18 @@ const gvkText = (apiVersion: string): string => (apiVersion.includes('/') ? apiV
 
 /** The body of an apply, as it is written. */
 export async function readConfiguration(scope: Scope, { fieldValidation }: WriteOptions): Promise<JsonObject> {
-  const { value, duplicates } = await readDocument(await scope.request.body());
+  const bytes = await scope.request.body();
+  noteSize(scope.request, bytes);
+  const { value, duplicates } = await readDocument(bytes);
+  if (isLarge(scope.request)) await pause();
   if (duplicates.length > 0 && fieldValidation === 'Strict') {
     throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${yamlStrictError(duplicates)}`);
   }
   if (fieldValidation === 'Warn') scope.warnings.addAll(duplicates);
   // As in Go, an empty document leaves an object without anything in it.
   if (isJsonObject(value ?? {})) return isJsonObject(value) ? value : {};
-  const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
   throw badRequest(
-    `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${found} into Go value of type map[string]interface {}`,
+    `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${goKind(value)} into Go value of type map[string]interface {}`,
   );
 }
 
@@ -90,10 +105,14 @@ interface Merge {
   readonly options: WriteOptions;
 }
 
-function mergeConfiguration(scope: Scope, { live, config, options }: Merge): JsonObject {
-  const writing = writingOf(scope, options, scope.info.subresource);
-  const request = { ...writing, live, config, force: options.force ?? false };
-  return refusingApply(() => applyConfiguration(request).object);
+function mergeConfiguration(scope: Scope, { live, config, options }: Merge): JsonObject | Promise<JsonObject> {
+  const merge = (views?: Views): JsonObject => {
+    const writing = writingOf(scope, options, scope.info.subresource, views);
+    const request = { ...writing, live, config, force: options.force ?? false };
+    return refusingApply(() => applyConfiguration(request).object);
+  };
+  // Only the owners of an object that exists may be on record in other versions.
+  return scope.resource.isCustom && live !== undefined ? withViews(scope, [live], merge) : merge();
 }
 
 /** Turns what the merge refuses into answers: a conflict with others, or a configuration that does not fit. */
@@ -101,6 +120,7 @@ export function refusingApply<Result>(merge: () => Result): Result {
   try {
     return merge();
   } catch (error) {
+    if (error instanceof ConversionProblem) throw new StatusError({ code: 500, message: error.message });
     if (error instanceof TypedProblem) throw badRequest(error.message);
     if (error instanceof ApplyConflict) throw applyConflict(error);
     throw error;

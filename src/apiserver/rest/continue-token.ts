@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../object/json.ts';
 import { JsonProblem, parseJsonBytes } from '../../object/json-text.ts';
+import { goKind } from '../../object/validation/go-text.ts';
 import { badRequest, expired, type StatusError } from '../status.ts';
 
 /** Where a paged list goes on (L2). */
@@ -82,12 +83,6 @@ function typeProblem(value: Json): string | undefined {
 }
 
 const isInteger = (value: Json): boolean => typeof value === 'bigint' || Number.isSafeInteger(value);
-
-function goKind(value: Json): string {
-  if (Array.isArray(value)) return 'array';
-  if (typeof value === 'boolean') return 'bool';
-  return typeof value === 'bigint' ? 'number' : typeof value;
-}
 
 const notValid = (why: string): StatusError =>
   badRequest(`invalid continue token: continue key is not valid${why}`);

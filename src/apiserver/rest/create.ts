@@ -19,6 +19,7 @@ import {
 } from './object-meta.ts';
 import { optionsObject, type WriteOptions, writeOptions } from './options.ts';
 import { setManagedFields, writingOf } from './ownership.ts';
+import { isLarge, pause } from './pause.ts';
 import { negotiateObject, presentEntry, presentObject } from './present.ts';
 import { keyOf, type Scope } from './services.ts';
 import { refuseLarge, storeErrors } from './sizes.ts';
@@ -69,6 +70,7 @@ export async function createObject(
   };
   warnings.add(dedupeOwners(object));
   if (!isOwned) ownFields(scope, object, options);
+  if (isLarge(scope.request)) await pause();
   const attributes = {
     operation: 'CREATE' as const,
     resource,
@@ -88,6 +90,7 @@ export async function createObject(
   fillOnCreate(object, scope.clock, resource.strategy.tracksGeneration);
   resource.strategy.prepareForCreate?.(object, context);
   validateNew(scope, object, context);
+  if (isLarge(scope.request)) await pause();
   const validated = scope.admission.validate({ ...attributes, object });
   if (validated !== undefined) await validated;
   return insert(scope, object, context, isOwned);

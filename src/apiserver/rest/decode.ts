@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../object/json.ts';
 import { JsonProblem, summarizeBody } from '../../object/json-text.ts';
-import { goQuote } from '../../object/validation/go-text.ts';
+import { goKind, goQuote } from '../../object/validation/go-text.ts';
 import { checkTypes } from '../../object/validation/type-check.ts';
 import { builtinTypeOf } from '../builtin-data/builtin-schema.ts';
 import { type CustomResource, isCustomResource } from '../crd/custom-resource.ts';
@@ -14,6 +14,7 @@ import { checkBuiltinKind, mishandled, requireKind, unrecognized } from './kind-
 import { textOf } from './object-meta.ts';
 import type { FieldValidation } from './options.ts';
 import { bodyType, type ParsedBody, PROTOBUF, parseBody } from './parse-body.ts';
+import { isLarge, noteSize, pause } from './pause.ts';
 import type { Scope } from './services.ts';
 
 /** A body as the kind's Go type would hold it: typed, pruned, defaulted. */
@@ -31,34 +32,52 @@ const READABLE = ['application/json', 'application/yaml', PROTOBUF];
 export async function decodeBody(scope: Scope): Promise<Decoded> {
   const { resource } = scope;
   const bytes = await scope.request.body();
+  noteSize(scope.request, bytes);
   const { value: parsed, warnings, strict } = await parsedBody(scope, bytes);
+  if (isLarge(scope.request)) await pause();
   // As in Go, null leaves the object as it was: empty.
   const value = parsed ?? {};
-  if (!isJsonObject(value)) throw unrecognized(resource, `${notAnObject(value)} (${summarizeBody(bytes)})`);
+  const notReadable = headerProblem(value);
+  if (notReadable !== undefined || !isJsonObject(value)) {
+    throw unrecognized(resource, `${PARSING}json: cannot unmarshal ${notReadable} (${summarizeBody(bytes)})`);
+  }
   const { object, problems } = decodeObject(scope, value);
+  if (isLarge(scope.request)) await pause();
+  if (warnings.length === 0) return { object, problems };
   // Go does not look into what it does not know, so it sees no duplicates there.
-  const known = (texts: readonly string[]) =>
-    resource.isCustom ? texts : texts.filter((text) => !isBelowUnknown(text, problems));
-  return { object, problems: [...known(warnings), ...problems], strict: [...known(strict), ...problems] };
+  const unknown = resource.isCustom ? [] : problems.map((problem) => problem.slice(UNKNOWN.length + 1, -1));
+  const known = (texts: readonly string[]) => texts.filter((text) => !isBelowUnknown(text, unknown));
+  const all = (texts: readonly string[]) => cut(resource, [...known(texts), ...problems]);
+  return { object, problems: all(warnings), strict: all(strict) };
 }
+
+/** The decoder of typed objects remembers no more problems than this. */
+const MOST_PROBLEMS = 100;
+
+const cut = ({ isCustom }: Resource, problems: readonly string[]): readonly string[] =>
+  isCustom ? problems : problems.slice(0, MOST_PROBLEMS);
 
 const UNKNOWN = 'unknown field ';
 const DUPLICATE = 'duplicate field ';
 
-function isBelowUnknown(duplicate: string, problems: readonly string[]): boolean {
-  const path = duplicate.slice(DUPLICATE.length, -1);
-  return problems.some((problem) => {
-    const unknown = problem.slice(UNKNOWN.length, -1);
-    return path === unknown || path.startsWith(`${unknown}.`) || path.startsWith(`${unknown}[`);
-  });
+function isBelowUnknown(duplicate: string, unknown: readonly string[]): boolean {
+  const path = duplicate.slice(DUPLICATE.length + 1, -1);
+  return unknown.some((field) => path.startsWith(field) && [undefined, '.', '['].includes(path[field.length]));
 }
 
 const HEADER_TYPE =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
-function notAnObject(value: Json): string {
-  const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
-  return `couldn't get version/kind; json parse error: json: cannot unmarshal ${found} into Go value of type ${HEADER_TYPE}`;
+const PARSING = "couldn't get version/kind; json parse error: ";
+
+/** Why it cannot be told what an object is. Go reads these two before anything else. */
+function headerProblem(value: Json): string | undefined {
+  if (!isJsonObject(value)) return `${goKind(value)} into Go value of type ${HEADER_TYPE}`;
+  for (const key of Object.keys(value)) {
+    const isWrong = (key === 'apiVersion' || key === 'kind') && typeof (value[key] ?? '') !== 'string';
+    if (isWrong) return `${goKind(value[key])} into Go struct field .${key} of type string`;
+  }
+  return undefined;
 }
 
 async function parsedBody({ request, resource }: Scope, bytes: Uint8Array): Promise<ParsedBody> {
@@ -80,7 +99,7 @@ function bodyProblem(error: unknown, expected: Resource, bytes: Uint8Array): unk
   if (error instanceof JsonProblem) {
     if (error.kind === 'depth') return badRequest(error.message);
     if (error.kind === 'number') return mishandled(expected, error.message);
-    const prefix = error.message.startsWith('yaml: ') ? '' : "couldn't get version/kind; json parse error: ";
+    const prefix = error.message.startsWith('yaml: ') ? '' : PARSING;
     return unrecognized(expected, `${prefix}${error.message} (${summarizeBody(bytes)})`);
   }
   if (error instanceof ProtobufProblem)

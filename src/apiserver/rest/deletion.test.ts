@@ -23,16 +23,17 @@ interface Asked {
   readonly now?: Date;
 }
 
+const OPTIONS: DeletionOptions = {
+  gracePeriodSeconds: undefined,
+  propagationPolicy: undefined,
+  orphanDependents: undefined,
+  uid: undefined,
+  resourceVersion: undefined,
+  isDryRun: false,
+};
+
 const plan = (metadata: JsonObject, { strategy = PLAIN, options = {}, now = NOW }: Asked = {}) => {
-  const all: DeletionOptions = {
-    gracePeriodSeconds: undefined,
-    propagationPolicy: undefined,
-    orphanDependents: undefined,
-    uid: undefined,
-    resourceVersion: undefined,
-    isDryRun: false,
-    ...options,
-  };
+  const all: DeletionOptions = { ...OPTIONS, ...options };
   const old: JsonObject = { metadata };
   const before = JSON.stringify(old);
   const { type, object } = planDeletion(old, strategy, all, now);
@@ -184,12 +185,3 @@ describe('planDeletion', () => {
     assert.equal(planDeletion(freed, NAMESPACE, options, NOW).type, 'remove');
   });
 });
-
-const OPTIONS: DeletionOptions = {
-  gracePeriodSeconds: undefined,
-  propagationPolicy: undefined,
-  orphanDependents: undefined,
-  uid: undefined,
-  resourceVersion: undefined,
-  isDryRun: false,
-};

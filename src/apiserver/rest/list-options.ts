@@ -19,17 +19,18 @@ export interface WatchOptions {
 }
 
 const MATCHES = ['Exact', 'NotOlderThan'];
+const MATCH = 'resourceVersionMatch';
+const WITH_CONTINUE = forbidden(MATCH, `${MATCH} is forbidden when continue is provided`);
 
 function matchErrors(match: string, resourceVersion: string, continueToken: string): readonly FieldError[] {
   if (match === '') return [];
-  const field = 'resourceVersionMatch';
   const errors: FieldError[] = [];
   if (resourceVersion === '')
-    errors.push(forbidden(field, `${field} is forbidden unless resourceVersion is provided`));
-  if (continueToken !== '') errors.push(forbidden(field, `${field} is forbidden when continue is provided`));
-  if (!MATCHES.includes(match)) errors.push(notSupported(field, match, [...MATCHES, '']));
+    errors.push(forbidden(MATCH, `${MATCH} is forbidden unless resourceVersion is provided`));
+  if (continueToken !== '') errors.push(WITH_CONTINUE);
+  if (!MATCHES.includes(match)) errors.push(notSupported(MATCH, match, [...MATCHES, '']));
   if (match === 'Exact' && resourceVersion === '0') {
-    errors.push(forbidden(field, `${field} "exact" is forbidden for resourceVersion "0"`));
+    errors.push(forbidden(MATCH, `${MATCH} "exact" is forbidden for resourceVersion "0"`));
   }
   return errors;
 }
@@ -65,7 +66,11 @@ export function watchOptions({ request: { query } }: Scope): WatchOptions {
   const sendInitialEvents = query.has('sendInitialEvents')
     ? parseBoolean(query.get('sendInitialEvents') ?? '')
     : undefined;
-  refuseOptions('ListOptions', initialEventsErrors(sendInitialEvents, match));
+  const errors = [...initialEventsErrors(sendInitialEvents, match)];
+  // A watch from the present is one with initial events to upstream, which sets the match for it.
+  const hasMatch = match !== '' || (sendInitialEvents === undefined && ['', '0'].includes(resourceVersion));
+  if (hasMatch && query.get('continue')) errors.push(WITH_CONTINUE);
+  refuseOptions('ListOptions', errors);
   if (resourceVersion !== '') parseRevision(resourceVersion);
   return {
     resourceVersion,
@@ -76,14 +81,13 @@ export function watchOptions({ request: { query } }: Scope): WatchOptions {
 }
 
 function initialEventsErrors(sendInitialEvents: boolean | undefined, match: string): readonly FieldError[] {
-  const field = 'resourceVersionMatch';
   const errors: FieldError[] = [];
   if (sendInitialEvents !== undefined && match !== 'NotOlderThan') {
-    errors.push(forbidden(field, `sendInitialEvents requires setting ${field} to NotOlderThan`));
+    errors.push(forbidden(MATCH, `sendInitialEvents requires setting ${MATCH} to NotOlderThan`));
   }
   if (sendInitialEvents === undefined && match !== '') {
-    errors.push(forbidden(field, `${field} is forbidden for watch unless sendInitialEvents is provided`));
+    errors.push(forbidden(MATCH, `${MATCH} is forbidden for watch unless sendInitialEvents is provided`));
   }
-  if (match !== '' && match !== 'NotOlderThan') errors.push(notSupported(field, match, ['NotOlderThan']));
+  if (match !== '' && match !== 'NotOlderThan') errors.push(notSupported(MATCH, match, ['NotOlderThan']));
   return errors;
 }

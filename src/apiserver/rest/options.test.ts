@@ -89,8 +89,9 @@ describe('the values of a query', () => {
 
   const counts: readonly [string, number | undefined][] = [
     ['', undefined],
-    ['limit=', undefined],
     ['limit=5', 5],
+    ['limit=9223372036854775807', 2 ** 63],
+    ['limit=-9223372036854775808', -(2 ** 63)],
     ['limit=-5', -5],
     ['limit=%2B5', 5],
   ];
@@ -100,9 +101,16 @@ describe('the values of a query', () => {
     });
   }
 
-  it('apiserver/E10: refuses what is no number', () => {
-    for (const text of ['x', '1.5', '1e3', '9'.repeat(20)]) {
-      const message = `strconv.ParseInt: parsing "${text}": invalid syntax`;
+  const refused: readonly [string, string][] = [
+    ...['', 'x', '1.5', '1e3', '0x1'].map((text): [string, string] => [text, 'invalid syntax']),
+    ...['9223372036854775808', '-9223372036854775809', '9'.repeat(5000)].map((text): [string, string] => [
+      text,
+      'value out of range',
+    ]),
+  ];
+  it('apiserver/E10: refuses what is no number, or none of 64 bits', () => {
+    for (const [text, why] of refused) {
+      const message = `strconv.ParseInt: parsing "${text}": ${why}`;
       assert.throws(() => parseCount(new URLSearchParams({ limit: text }), 'limit'), { code: 400, message });
     }
   });

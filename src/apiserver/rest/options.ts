@@ -1,7 +1,8 @@
 import { type FieldError, forbidden, invalid, notSupported, required, tooLong } from '../../object/field-error.ts';
 import type { JsonObject } from '../../object/json.ts';
+import { goQuote } from '../../object/validation/go-text.ts';
 import type { ApiRequest } from '../request.ts';
-import { badRequest, invalidObject } from '../status.ts';
+import { badRequest, invalidObject, type StatusError } from '../status.ts';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
@@ -106,15 +107,24 @@ export function parseBoolean(value: string): boolean {
   return TRUE.has(value) || value !== '';
 }
 
+const LARGEST_INT64 = 2n ** 63n - 1n;
+
 /** A whole number of the query; 400 when it is none (E10). */
 export function parseCount(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
-  if (text === null || text === '') return undefined;
-  if (!/^[+-]?\d{1,19}$/.test(text)) {
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-  }
-  return Number(text);
+  if (text === null) return undefined;
+  if (!/^[+-]?\d+$/.test(text)) throw notParsed(text, 'invalid syntax');
+  const count = Number(text);
+  // Exact only where it matters: very long texts need no BigInt to be refused.
+  if (Math.abs(count) < 2 ** 53) return count;
+  if (text.length > 40 || !isInt64(BigInt(text.replace(/^\+/, '')))) throw notParsed(text, 'value out of range');
+  return count;
 }
+
+const isInt64 = (value: bigint): boolean => value <= LARGEST_INT64 && value >= -LARGEST_INT64 - 1n;
+
+const notParsed = (text: string, why: string): StatusError =>
+  badRequest(`strconv.ParseInt: parsing ${goQuote(text)}: ${why}`);
 
 /** The options object that admission reviews carry. */
 export function optionsObject(kind: OptionsKind, options: WriteOptions): JsonObject {

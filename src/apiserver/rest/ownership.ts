@@ -1,11 +1,12 @@
 import type { Json, JsonObject } from '../../object/json.ts';
 import type { Writing } from '../../object/merge/update-managed-fields.ts';
-import { shapeAsGo } from '../builtin/go-shape.ts';
+import { emptyAsGo } from '../builtin/go-shape.ts';
 import { apiVersionOf } from '../registry/resource.ts';
 import { metadataOf } from '../request.ts';
-import { fieldVersions, type Views } from './field-versions.ts';
+import { fieldVersions } from './field-versions.ts';
 import type { WriteOptions } from './options.ts';
 import type { Scope } from './services.ts';
+import type { Views } from './version-views.ts';
 
 /** Who writes what, for the rules of field ownership (§13). `subresource` is empty for a create. */
 export function writingOf(scope: Scope, { manager }: WriteOptions, subresource: string, views?: Views): Writing {
@@ -18,22 +19,9 @@ export function writingOf(scope: Scope, { manager }: WriteOptions, subresource: 
     resetFields: resource.strategy.resetFields?.[subresource] ?? [],
     now: clock.now(),
     // Nobody comes to own what every new object of a Go type holds.
-    ...(resource.typeName !== undefined && { empty: emptyOf(resource.typeName) }),
+    ...(resource.typeName !== undefined && { empty: emptyAsGo(resource.typeName) }),
     ...fieldVersions(scope, views),
   };
-}
-
-const empties = new Map<string, JsonObject>();
-
-/** A new object of a Go type, before anything is written into it. */
-function emptyOf(typeName: string): JsonObject {
-  let empty = empties.get(typeName);
-  if (empty === undefined) {
-    empty = {};
-    shapeAsGo(empty, typeName);
-    empties.set(typeName, empty);
-  }
-  return empty;
 }
 
 /** Puts ownership into an object; an empty list means that nobody tracks it. */

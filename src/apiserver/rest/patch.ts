@@ -2,15 +2,16 @@ import { cloneJson, isJsonObject, type Json, type JsonObject } from '../../objec
 import { applyJsonPatch } from '../../object/json-patch.ts';
 import { JsonProblem, type ParsedJson, parseJsonBytes, stringifyJson } from '../../object/json-text.ts';
 import { applyMergePatch } from '../../object/merge-patch.ts';
-import { goText, PatchProblem } from '../../object/patch-problem.ts';
+import { PatchProblem } from '../../object/patch-problem.ts';
 import type { Schema } from '../../object/schema.ts';
 import { applyStrategicMergePatch } from '../../object/strategic-merge.ts';
-import { goQuote } from '../../object/validation/go-text.ts';
+import { goKind, goPlain, goQuote } from '../../object/validation/go-text.ts';
 import type { ApiResponse } from '../request.ts';
 import { badRequest, entityTooLarge, invalidObject, StatusError, unsupportedMediaType } from '../status.ts';
 import { apply } from './apply.ts';
 import { checkIdentity, type Decoded, decodeObject, reportProblems, strictText } from './decode.ts';
 import { writeOptions } from './options.ts';
+import { isLarge, noteSize, pause } from './pause.ts';
 import { negotiateObject } from './present.ts';
 import { presentUpdated } from './put.ts';
 import type { Scope } from './services.ts';
@@ -82,18 +83,39 @@ export interface PatchedObject {
 export async function readPatcher(scope: Scope, schema: Schema): Promise<(old: JsonObject) => PatchedObject> {
   const mediaType = patchType(scope);
   const bytes = await scope.request.body();
-  let read: ReturnType<typeof patcherOf> | undefined;
+  noteSize(scope.request, bytes);
+  const read = once(() => patcherOf(mediaType, bytes, schema));
+  if (isLarge(scope.request)) {
+    attempt(read);
+    await pause();
+  }
   return (old) => {
-    read ??= patcherOf(mediaType, bytes, schema);
-    const { patcher, duplicates, value } = read;
+    const { patcher, duplicates, value } = read();
     const result = patched(patcher, old);
     const isStrategic = mediaType === STRATEGIC_PATCH;
     return {
       object: cloneJson(result),
       duplicates,
-      shown: () => (isStrategic ? goText(value) : stringifyJson(result)),
+      shown: () => (isStrategic ? goPlain(value) : stringifyJson(result)),
     };
   };
+}
+
+function once<Result>(make: () => Result): () => Result {
+  let made: { readonly result: Result } | undefined;
+  return () => {
+    made ??= { result: make() };
+    return made.result;
+  };
+}
+
+/** What is wrong is told when it is asked for again. */
+function attempt(read: () => unknown): void {
+  try {
+    read();
+  } catch {
+    // See above.
+  }
 }
 
 export const isApplyPatch = (scope: Scope): boolean => patchType(scope) === APPLY_PATCH;
@@ -141,8 +163,9 @@ function patcherFor(mediaType: string, value: Json, { schema, prefix }: PatchFor
   // As in Go, null reads as a patch that says nothing.
   const patchObject = value ?? {};
   if (!isJsonObject(patchObject)) {
-    const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
-    throw badRequest(`${prefix}json: cannot unmarshal ${found} into Go value of type map[string]interface {}`);
+    throw badRequest(
+      `${prefix}json: cannot unmarshal ${goKind(value)} into Go value of type map[string]interface {}`,
+    );
   }
   if (mediaType === MERGE_PATCH) return (old) => applyMergePatch(old, patchObject);
   return (old) => applyStrategicMergePatch(old, patchObject, schema);

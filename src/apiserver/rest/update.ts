@@ -3,11 +3,10 @@ import { cloneJson, type Json, type JsonObject, jsonEqual } from '../../object/j
 import { updateManagedFields } from '../../object/merge/managed-fields.ts';
 import { restoreTimes } from '../../object/merge/restore-times.ts';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../object/metadata.ts';
-import type { WriteContext } from '../registry/resource.ts';
+import type { Strategy, WriteContext } from '../registry/resource.ts';
 import { metadataOf } from '../request.ts';
 import { badRequest, conflict, invalidObject, notFound } from '../status.ts';
 import { type Entry, StoreConflict } from '../store/store.ts';
-import { type Views, viewsOf } from './field-versions.ts';
 import {
   dedupeOwners,
   finalizerNameErrors,
@@ -19,8 +18,10 @@ import {
 } from './object-meta.ts';
 import { optionsObject, type WriteOptions } from './options.ts';
 import { setManagedFields, writingOf } from './ownership.ts';
+import { isLarge, pause } from './pause.ts';
 import { keyOf, type Scope } from './services.ts';
 import { refuseLarge, storeErrors } from './sizes.ts';
+import { type Views, withViews } from './version-views.ts';
 
 const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
 
@@ -74,6 +75,8 @@ async function attempt(scope: Scope, change: Change, entry: Entry): Promise<Upda
   const transformed = change.transform(old);
   let object = transformed instanceof Promise ? await transformed : transformed;
   checkPreconditions(scope, change, { object, old, entry });
+  // Whoever comes between is noticed when the object is written.
+  if (isLarge(scope.request)) await pause();
   const context: WriteContext = {
     now: clock.now(),
     isDryRun: change.options.isDryRun,
@@ -81,10 +84,11 @@ async function attempt(scope: Scope, change: Change, entry: Entry): Promise<Upda
     user,
   };
   if (change.isOwned !== true) {
-    // Built-in kinds stay synchronous from reading to writing: nobody can come between.
-    const views = resource.isCustom ? await viewsOf(scope, old, [old, object]) : undefined;
-    own(scope, change, { object, old, views });
+    // Stays synchronous from reading to writing unless a webhook must be asked: nobody can come between.
+    const owning = own(scope, change, object, old);
+    setManagedFields(object, owning instanceof Promise ? await owning : owning);
   }
+  if (isLarge(scope.request)) await pause();
   object = await admit(scope, change, object, old);
   scope.warnings.add(dedupeOwners(object, true));
   keepOnUpdate(object, old);
@@ -94,6 +98,7 @@ async function attempt(scope: Scope, change: Change, entry: Entry): Promise<Upda
   object = restoreTimes(old, object);
   countGeneration(scope, object, old);
   validateChanged(scope, { object, old, context });
+  if (isLarge(scope.request)) await pause();
   await validateAdmission(scope, change, object, old);
   return save(scope, { change, entry, object, old, context });
 }
@@ -141,21 +146,16 @@ function uidMismatch({ resource, info }: Scope, name: string, { wanted, found }:
   return `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`;
 }
 
-interface Owning {
-  readonly object: JsonObject;
-  readonly old: JsonObject;
-  readonly views: Views | undefined;
-}
-
-function own(scope: Scope, change: Change, { object, old, views }: Owning): void {
-  const managedFields =
-    change.own?.(object, old) ??
+function own(scope: Scope, change: Change, object: JsonObject, old: JsonObject): Json[] | Promise<Json[]> {
+  const owners = change.own?.(object, old);
+  if (owners !== undefined) return owners;
+  const update = (views?: Views): Json[] =>
     updateManagedFields({
       ...writingOf(scope, change.options, scope.info.subresource, views),
       live: old,
       updated: object,
     });
-  setManagedFields(object, managedFields);
+  return scope.resource.isCustom ? withViews(scope, [old, object], update) : update();
 }
 
 const attributesOf = (scope: Scope, change: Change, object: JsonObject, oldObject: JsonObject) => ({
@@ -200,10 +200,16 @@ function countGeneration({ resource, info }: Scope, object: JsonObject, old: Jso
     ...(resource.subresources.has('status') ? ['status'] : []),
   ]);
   const names = new Set([...Object.keys(object), ...Object.keys(old)]);
-  const isChanged = [...names].some((name) => !ignored.has(name) && !jsonEqual(object[name], old[name]));
-  if (!isChanged) return;
   const metadata = metadataOf(object);
-  metadata['generation'] = Number(metadata['generation'] ?? 0) + 1;
+  const isChanged =
+    [...names].some((name) => !ignored.has(name) && !jsonEqual(object[name], old[name])) ||
+    isCountedMetadataChanged(resource.strategy, metadata, metadataOf(old));
+  if (isChanged) metadata['generation'] = Number(metadata['generation'] ?? 0) + 1;
+}
+
+/** None and empty are the same, as in Go. */
+function isCountedMetadataChanged({ countedMetadata }: Strategy, metadata: JsonObject, old: JsonObject): boolean {
+  return countedMetadata !== undefined && !jsonEqual(metadata[countedMetadata] ?? {}, old[countedMetadata] ?? {});
 }
 
 interface Changed {

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../object/json.ts';
 import { JsonProblem, parseJsonBytes } from '../../object/json-text.ts';
-import { goKind } from '../../object/patch-problem.ts';
+import { goKind } from '../../object/validation/go-text.ts';
 import { textOf } from '../rest/object-meta.ts';
 import { type StatusDetails, StatusError } from '../status.ts';
 

@@ -2,6 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { cloneJson, isJsonObject, type Json, type JsonObject } from '../../object/json.ts';
 import { JsonProblem, parseJsonBytes, stringifyJson } from '../../object/json-text.ts';
+import { goKind } from '../../object/validation/go-text.ts';
 import { textOf } from '../rest/object-meta.ts';
 import { postText, statusText } from './go-client-text.ts';
 
@@ -156,9 +157,8 @@ function answerOf({ statusCode = 0, headers }: IncomingMessage, body: Buffer): J
   }
   const value = parsed(body);
   if (isJsonObject(value)) return value;
-  const kind = Array.isArray(value) ? 'array' : typeof value;
   throw new AnswerProblem(
-    `couldn't get version/kind; json parse error: json: cannot unmarshal ${kind} into ${STRUCT}`,
+    `couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(value)} into ${STRUCT}`,
   );
 }
 

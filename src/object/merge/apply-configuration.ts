@@ -75,7 +75,7 @@ function typed(problem: string, object: JsonObject, check: () => void): void {
     check();
   } catch (error) {
     if (!(error instanceof TypedProblem)) throw error;
-    throw new TypedProblem(`${problem} (${nameOf(object)}): ${error.message}`);
+    throw error.within(`${problem} (${nameOf(object)})`);
   }
 }
 
@@ -115,7 +115,7 @@ interface Outcome {
 function attempted({ request, context, live, config, claims }: Attempt): Outcome {
   const { versions, resetFields } = context;
   const before = versions.home(live);
-  const known = reconciled(claims, context);
+  const known = reconciled(claims, before, context);
   const claim = claimOf(request, recursiveDifference(fieldSetOf(config, before.ownership), resetFields));
   const identity = identityOf(claim);
   const last = known.get(identity);

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Json, JsonObject } from '../json.ts';
-import type { Schema } from '../schema.ts';
-import { emptyObject } from './empty-object.ts';
 import { restoreTimes } from './restore-times.ts';
 import { parentManagedFields, scaleManagedFields } from './scale.ts';
 
@@ -86,36 +84,4 @@ describe('apiserver/S7: restoreTimes', () => {
       assert.equal(restoreTimes(live, updated), updated);
     });
   }
-});
-
-describe('emptyObject', () => {
-  it('holds the structures that cannot be absent and zeros for what is required', () => {
-    const schema: Schema = {
-      type: 'object',
-      properties: {
-        metadata: { type: 'object', default: {}, properties: { name: { type: 'string' } } },
-        spec: {
-          type: 'object',
-          default: {},
-          required: ['containers', 'name', 'count', 'isOn', 'at', 'selector'],
-          properties: {
-            containers: { type: 'array', items: { type: 'string' } },
-            name: { type: 'string' },
-            count: { type: 'integer' },
-            isOn: { type: 'boolean' },
-            at: { type: 'string', format: 'date-time' },
-            selector: { type: 'object', properties: { a: { type: 'string' } } },
-            replicas: { type: 'integer' },
-          },
-        },
-        data: { type: 'object', additionalProperties: { type: 'string' } },
-      },
-    };
-    const empty = emptyObject(schema);
-    assert.deepEqual(empty, {
-      metadata: {},
-      spec: { containers: null, name: '', count: 0, isOn: false, at: null, selector: null },
-    });
-    assert.equal(emptyObject(schema), empty);
-  });
 });

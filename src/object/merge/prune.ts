@@ -6,6 +6,10 @@ import { removeItems } from './remove.ts';
 import { fieldSetOf } from './to-field-set.ts';
 import type { VersionConverter, VersionedObject } from './versions.ts';
 
+const PRUNING = 'failed to prune fields';
+const OWNED = `${PRUNING}: failed add back owned items`;
+const DANGLING = `${PRUNING}: failed add back dangling items`;
+
 /**
  * Drops from a merged object what an applier owned last time and owns no more, unless somebody else owns it too (S13).
  * `claims` already hold the applier's new claim.
@@ -18,13 +22,14 @@ export function prune(
 ): VersionedObject {
   if (last === undefined || isEmpty(last.set)) return merged;
   // Paths are spelled in the version of the claim they come from.
-  const before = versions.convert(merged, last.apiVersion);
+  const toLast = `${PRUNING}: failed to convert merged object to last applied version`;
+  const before = versions.convert(merged, last.apiVersion, toLast);
   if (before === undefined) return merged;
   const lastSet = withNamedFields(last.set, before.ownership);
   const bare = without(before, lastSet);
   const owned = withOwned(before, bare, claims, versions);
   const pruned = withUnclaimed(before, owned, lastSet, versions);
-  return versions.convert(pruned, merged.apiVersion) ?? merged;
+  return versions.convert(pruned, merged.apiVersion, PRUNING) ?? merged;
 }
 
 function without(from: VersionedObject, set: FieldSet): VersionedObject {
@@ -48,7 +53,9 @@ function withOwned(
   let result = bare;
   // The version at hand comes first: converting may need fields that are about to be put back.
   for (const [apiVersion, set] of byVersion) {
-    const [whole, rest] = [versions.convert(merged, apiVersion), versions.convert(result, apiVersion)];
+    const doing = (what: string) => `${OWNED}: failed to convert ${what} object at version ${apiVersion}`;
+    const whole = versions.convert(merged, apiVersion, doing('merged'));
+    const rest = versions.convert(result, apiVersion, doing('pruned'));
     if (whole === undefined || rest === undefined) continue;
     const kept = union(allFields(rest), withNamedFields(set, whole.ownership));
     result = without(whole, difference(allFields(whole), kept));
@@ -63,7 +70,8 @@ function withUnclaimed(
   last: FieldSet,
   versions: VersionConverter,
 ): VersionedObject {
-  const rest = versions.convert(pruned, merged.apiVersion);
+  const doing = `${DANGLING}: failed to convert pruned object to last applied version`;
+  const rest = versions.convert(pruned, merged.apiVersion, doing);
   if (rest === undefined) return merged;
   return without(merged, intersection(difference(allFields(merged), allFields(rest)), last));
 }

@@ -46,12 +46,15 @@ const UNOWNED = [
 /** Without what nobody ever owns (S1). */
 export const stripped = (set: FieldSet): FieldSet => difference(set, resetSetOf(UNOWNED));
 
-/** The claims as the present schemas have them; claims in versions that are gone are gone too. */
-export function reconciled(claims: Claims, { versions }: Context): Claims {
+/**
+ * The claims as the present schemas have them; claims in versions that are gone are gone too. What keeps the live object
+ * from being seen in the version of a claim shows here already.
+ */
+export function reconciled(claims: Claims, live: VersionedObject, { versions }: Context): Claims {
   const result: Claims = new Map();
   for (const [identity, claim] of claims) {
-    const ownership = versions.ownershipAt(claim.apiVersion);
-    if (ownership !== undefined) result.set(identity, withSet(claim, reconcileWithSchema(claim.set, ownership)));
+    const seen = versions.convert(live, claim.apiVersion);
+    if (seen !== undefined) result.set(identity, withSet(claim, reconcileWithSchema(claim.set, seen.ownership)));
   }
   return result;
 }
@@ -103,8 +106,8 @@ function comparisonIn(
   context: Context,
 ): Comparison | undefined {
   const [left, right] = [
-    context.versions.convert(before, apiVersion),
-    context.versions.convert(after, apiVersion),
+    context.versions.convert(before, apiVersion, 'failed to convert old object'),
+    context.versions.convert(after, apiVersion, 'failed to convert new object'),
   ];
   return left === undefined || right === undefined ? undefined : comparisonOf(left, right, context);
 }

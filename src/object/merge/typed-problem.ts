@@ -10,6 +10,23 @@ export class TypedProblem extends Error {
     super(message);
     this.name = 'TypedProblem';
   }
+
+  /** The same problem, with what was being done. */
+  within(doing: string): TypedProblem {
+    return new TypedProblem(`${doing}: ${this.message}`);
+  }
+}
+
+/** An object that cannot be had in another version. Nobody's request is wrong then: this is a 500 (X34). */
+export class ConversionProblem extends TypedProblem {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ConversionProblem';
+  }
+
+  override within(doing: string): ConversionProblem {
+    return new ConversionProblem(`${doing}: ${this.message}`);
+  }
 }
 
 const lineOf = ({ path, message }: Misfit): string => (path === '' ? message : `${path}: ${message}`);

@@ -1,6 +1,6 @@
 import type { Json } from '../json.ts';
 import type { Schema } from '../schema.ts';
-import { OBJECT_META } from './object-meta.ts';
+import { OBJECT_META } from '../validation/object-meta.ts';
 
 export type Scalar = 'numeric' | 'string' | 'boolean' | 'untyped';
 

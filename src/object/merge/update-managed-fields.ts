@@ -32,7 +32,7 @@ export interface Writing {
   readonly resetFields: readonly string[];
   readonly now: Date;
   readonly versions?: Versions;
-  /** What upstream calls a new object of the kind, before anything is written into it; see `emptyObject`. */
+  /** What upstream calls a new object of the kind, before anything is written into it: what a new Go structure holds. */
   readonly empty?: JsonObject;
 }
 
@@ -51,7 +51,8 @@ export function updateManagedFields(request: UpdateRequest): Json[] {
   try {
     return printManagedFields(capped(claimsAfter(request, claims, live ?? emptyOf(request), updated)));
   } catch (error) {
-    // Ownership of what does not fit its schema cannot be told; upstream stores none rather than wrong ones.
+    // Ownership of what does not fit its schema, or cannot be converted, cannot be told; upstream stores none rather
+    // than wrong ones.
     if (error instanceof TypedProblem) return [];
     throw error;
   }
@@ -103,10 +104,9 @@ const isZero = (value: Json): boolean => value === null || value === '';
 /** Also how fields that were there before anybody tracked them get an owner, at the first apply. */
 export function claimsAfter(writing: Writing, claims: Claims, before: JsonObject, after: JsonObject): Claims {
   const context = contextOf(writing);
-  const home = (object: JsonObject) => context.versions.home(object);
-  const { claims: others, comparison } = transfer(home(before), home(after), reconciled(claims, context), {
-    context,
-  });
+  const live = context.versions.home(before);
+  const known = reconciled(claims, live, context);
+  const { claims: others, comparison } = transfer(live, context.versions.home(after), known, { context });
   const taken = stripped(recursiveDifference(union(comparison.modified, comparison.added), context.resetFields));
   return isEmpty(taken) ? others : withTaken(writing, others, taken);
 }

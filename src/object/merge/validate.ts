@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '../json.ts';
-import { goPlain, goSyntax, goType } from './go-text.ts';
+import { goPlain, goSyntax, goType } from '../validation/go-text.ts';
 import { itemElement } from './list-items.ts';
 import { elementText, type PathElement } from './path-element.ts';
 import { type Misfit, misfitsText, TypedProblem } from './typed-problem.ts';

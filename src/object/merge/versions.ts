@@ -1,10 +1,11 @@
 import type { JsonObject } from '../json.ts';
 import type { Schema } from '../schema.ts';
+import { TypedProblem } from './typed-problem.ts';
 import { type Ownership, objectOwnership } from './typing.ts';
 
 /** How objects look in the other versions of their kind (spec 13.6). */
 export interface Versions {
-  /** `undefined` if the version does not exist (any more). */
+  /** `undefined` if the version does not exist (any more). May throw what the caller of the merge wants to have. */
   readonly convert: (object: JsonObject, apiVersion: string) => JsonObject | undefined;
   readonly schemaOf: (apiVersion: string) => Schema | undefined;
   /**
@@ -43,8 +44,23 @@ export class VersionConverter {
     return schema === undefined ? undefined : objectOwnership(schema);
   }
 
-  convert(from: VersionedObject, apiVersion: string): VersionedObject | undefined {
+  /** `doing` goes before the reason if it fails. */
+  convert(from: VersionedObject, apiVersion: string, doing = ''): VersionedObject | undefined {
     if (from.apiVersion === apiVersion) return from;
+    try {
+      return this.#converted(from, apiVersion);
+    } catch (error) {
+      throw doing !== '' && error instanceof TypedProblem ? error.within(doing) : error;
+    }
+  }
+
+  /** Between two others the version of the request is always in the middle. */
+  #converted(from: VersionedObject, apiVersion: string): VersionedObject | undefined {
+    const { apiVersion: home } = this.#home;
+    if (from.apiVersion !== home && apiVersion !== home) {
+      const middle = this.#converted(from, home);
+      return middle === undefined ? undefined : this.#converted(middle, apiVersion);
+    }
     const ownership = this.ownershipAt(apiVersion);
     const object = ownership === undefined ? undefined : this.#versions?.convert(from.object, apiVersion);
     return object === undefined || ownership === undefined ? undefined : { object, apiVersion, ownership };

@@ -3,7 +3,7 @@ import { cloneJson, getKey, isJsonObject, type Json, type JsonObject, setKey } f
 import { validateObjectMeta } from '../metadata.ts';
 import { dns1035LabelProblems, nameRules } from '../names.ts';
 import type { Schema } from '../schema.ts';
-import { goValue } from './go-text.ts';
+import { goKind, goValue } from './go-text.ts';
 import { type Node, nodeOf } from './node.ts';
 import { decodeObjectMeta } from './object-meta.ts';
 
@@ -80,8 +80,7 @@ function unreadable(resource: JsonObject, metadata: Json, at: string): CoercedRe
     setKey(resource, 'metadata', {});
     return { unknown: [], problem: undefined };
   }
-  const kind = Array.isArray(metadata) ? 'array' : typeof metadata === 'boolean' ? 'bool' : typeof metadata;
-  const problem = `json: cannot unmarshal ${kind} into Go value of type v1.ObjectMeta`;
+  const problem = `json: cannot unmarshal ${goKind(metadata)} into Go value of type v1.ObjectMeta`;
   return { unknown: [], problem: `${at}: Invalid value: ${goValue(metadata)}: ${problem}` };
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { cloneJson, type Json } from '../json.ts';
-import { goFloat, goJson, goQuote, goValue, isGoInteger } from './go-text.ts';
+import { goFloat, goJson, goKind, goPlain, goQuote, goSyntax, goType, goValue, isGoInteger } from './go-text.ts';
 
 describe('texts as Go writes them', () => {
   const quotes: readonly (readonly [string, string])[] = [
@@ -19,6 +19,10 @@ describe('texts as Go writes them', () => {
 
   const floats: readonly (readonly [number, string])[] = [
     [0, '0'],
+    [-0, '-0'],
+    [Number.NaN, 'NaN'],
+    [Number.POSITIVE_INFINITY, '+Inf'],
+    [Number.NEGATIVE_INFINITY, '-Inf'],
     [1.5, '1.5'],
     [100_000.5, '100000.5'],
     [1e6, '1e+06'],
@@ -50,4 +54,29 @@ describe('texts as Go writes them', () => {
     assert.equal(isGoInteger(2n ** 62n), true);
     assert.equal(goValue(null), 'null');
   });
+});
+
+describe('what Go makes of JSON', () => {
+  const rows: readonly (readonly [value: Json, plain: string, syntax: string, type: string, kind: string])[] = [
+    [null, '<nil>', 'interface {}(nil)', '<nil>', 'null'],
+    ['a"b', 'a"b', '"a\\"b"', 'string', 'string'],
+    [true, 'true', 'true', 'bool', 'bool'],
+    [5, '5', '5', 'int64', 'number'],
+    [2n ** 60n, '1152921504606846976', '1152921504606846976', 'int64', 'number'],
+    [1_234_567.5, '1.2345675e+06', '1.2345675e+06', 'float64', 'number'],
+    [1e30, '1e+30', '1e+30', 'float64', 'number'],
+    [['x', null], '[x <nil>]', '[]interface {}{"x", interface {}(nil)}', '[]interface {}', 'array'],
+    [
+      { b: [1.5], a: 'x' },
+      'map[a:x b:[1.5]]',
+      'map[string]interface {}{"a":"x", "b":[]interface {}{1.5}}',
+      'map[string]interface {}',
+      'object',
+    ],
+  ];
+  for (const [value, ...want] of rows) {
+    it(`is printed, written, typed and called as Go does: ${want[0]}`, () => {
+      assert.deepEqual([goPlain(value), goSyntax(value), goType(value), goKind(value)], want);
+    });
+  }
 });

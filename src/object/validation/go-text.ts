@@ -11,6 +11,7 @@ export const isGoInteger = (value: Json): value is number | bigint =>
   typeof value === 'bigint' ? value >= MIN_INT64 && value <= MAX_INT64 : Number.isSafeInteger(value);
 
 const PLAIN = /^[ !#-[\]-~]*$/;
+const NOT_PLAIN = /[^ !#-[\]-~]/gu;
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u;
 const ESCAPES: Readonly<Record<string, string>> = {
   '"': '\\"',
@@ -27,9 +28,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 /** A string as Go's %q prints it. */
 export function goQuote(text: string): string {
   if (PLAIN.test(text)) return `"${text}"`;
-  let quoted = '"';
-  for (const char of text) quoted += ESCAPES[char] ?? quotedChar(char);
-  return `${quoted}"`;
+  return `"${text.replaceAll(NOT_PLAIN, (char) => ESCAPES[char] ?? quotedChar(char))}"`;
 }
 
 function quotedChar(char: string): string {
@@ -39,14 +38,15 @@ function quotedChar(char: string): string {
   return code < 0x10000 ? `\\u${code.toString(16).padStart(4, '0')}` : `\\U${code.toString(16).padStart(8, '0')}`;
 }
 
-/** A float64 as Go's %v prints it: an exponent from 1e6 on and below 1e-4. */
+/** A float64 as Go's %v prints it: the fewest digits that tell it apart, an exponent from 1e6 on and below 1e-4. */
 export function goFloat(value: number): string {
-  if (value === 0) return '0';
-  const exponent = Number(value.toExponential().split('e')[1]);
-  if (exponent >= -4 && exponent < 6) return String(value);
-  const [digits = '', power = '0'] = value.toExponential().split('e');
-  const sign = power.startsWith('-') ? '-' : '+';
-  return `${digits}e${sign}${power.replace(/^[+-]/, '').padStart(2, '0')}`;
+  if (Number.isNaN(value)) return 'NaN';
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
+  if (value === 0) return Object.is(value, -0) ? '-0' : '0';
+  const [digits = '', exponent = '0'] = value.toExponential().split('e');
+  const power = Number(exponent);
+  if (power >= -4 && power < 6) return String(value);
+  return `${digits}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
 }
 
 const HTML = /[<>&\u2028\u2029]/g;
@@ -73,8 +73,45 @@ const goJsonObject = (value: JsonObject): string =>
 /** A value as a field error of Kubernetes prints it. */
 export function goValue(value: Json | undefined): string {
   if (typeof value === 'string') return goQuote(value);
-  if (typeof value === 'number' || typeof value === 'bigint') {
-    return isGoInteger(value) ? String(value) : goFloat(Number(value));
-  }
-  return goJson(value);
+  return typeof value === 'number' || typeof value === 'bigint' ? goNumber(value) : goJson(value);
+}
+
+const goNumber = (value: number | bigint): string => (isGoInteger(value) ? String(value) : goFloat(Number(value)));
+
+/** A value as Go's %v prints what a JSON decoder made of it: `map[a:1 b:[x y] c:<nil>]`. */
+export function goPlain(value: Json): string {
+  if (value === null) return '<nil>';
+  if (Array.isArray(value)) return `[${value.map(goPlain).join(' ')}]`;
+  if (typeof value === 'number' || typeof value === 'bigint') return goNumber(value);
+  if (!isJsonObject(value)) return String(value);
+  const members = Object.keys(value).toSorted();
+  return `map[${members.map((key) => `${key}:${goPlain(value[key] ?? null)}`).join(' ')}]`;
+}
+
+/** The same as Go source, %#v. */
+export function goSyntax(value: Json): string {
+  if (value === null) return 'interface {}(nil)';
+  if (typeof value === 'string') return goQuote(value);
+  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`;
+  if (!isJsonObject(value)) return goPlain(value);
+  const members = Object.keys(value).toSorted();
+  return `map[string]interface {}{${members.map((key) => `${goQuote(key)}:${goSyntax(value[key] ?? null)}`).join(', ')}}`;
+}
+
+/** The Go type that a JSON decoder makes of a value, %T. */
+export function goType(value: Json): string {
+  if (value === null) return '<nil>';
+  if (Array.isArray(value)) return '[]interface {}';
+  if (isJsonObject(value)) return 'map[string]interface {}';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'string') return 'string';
+  return isGoInteger(value) ? 'int64' : 'float64';
+}
+
+/** The kind of a JSON value in the words of Go's decoder: `cannot unmarshal array into …`. */
+export function goKind(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'bigint') return 'number';
+  return value === null ? 'null' : typeof value;
 }

@@ -30,8 +30,9 @@ function checkObject(object: JsonObject, node: Node, path: string, errors: Field
 
 function checkList(list: readonly Json[], node: Node, path: string, errors: FieldError[]): void {
   const type = node.schema['x-kubernetes-list-type'];
-  if (type === 'set') errors.push(...duplicates(list, path));
-  else if (type === 'map') errors.push(...mapErrors(list, node, path));
+  const found = type === 'set' ? duplicates(list, path) : type === 'map' ? mapErrors(list, node, path) : [];
+  // One by one: there may be more than a call takes arguments.
+  for (const error of found) errors.push(error);
   if (node.items === undefined) return;
   for (const [index, item] of list.entries()) checkNode(item, node.items, `${path}[${index}]`, errors);
 }

@@ -2,6 +2,9 @@ import type { FieldError, FieldErrorReason } from '../field-error.ts';
 import type { Json } from '../json.ts';
 import { goQuote, goValue } from './go-text.ts';
 
+// A Status does not list as many; who sends more must not keep others waiting (reliability P9).
+const MOST_FINDINGS = 20_000;
+
 interface Finding {
   /** What upstream compares to drop repeated findings. */
   readonly text: string;
@@ -13,19 +16,31 @@ interface Finding {
 
 /** What a validation found, and how many checks it passed: upstream reports the branch of an anyOf that passed most. */
 export class Report {
-  readonly findings: Finding[] = [];
+  readonly #findings: Finding[] = [];
+  readonly #texts = new Set<string>();
   passed = 0;
 
   get isValid(): boolean {
-    return this.findings.length === 0;
+    return this.#findings.length === 0;
+  }
+
+  get count(): number {
+    return this.#findings.length;
+  }
+
+  /** Forgets all but the first findings. */
+  cutTo(count: number): void {
+    for (const { text } of this.#findings.splice(count)) this.#texts.delete(text);
   }
 
   add(finding: Finding): void {
-    if (!this.findings.some(({ text }) => text === finding.text)) this.findings.push(finding);
+    if (this.#findings.length >= MOST_FINDINGS || this.#texts.has(finding.text)) return;
+    this.#texts.add(finding.text);
+    this.#findings.push(finding);
   }
 
   merge(other: Report): void {
-    for (const finding of other.findings) this.add(finding);
+    for (const finding of other.#findings) this.add(finding);
     this.passed += other.passed;
   }
 
@@ -70,7 +85,7 @@ export class Report {
 
   /** `base` is the path of the validated value; undefined for a whole object. */
   fieldErrors(base: string | undefined): readonly FieldError[] {
-    return this.findings.map(({ path, reason, message }) => ({ reason, field: fieldOf(base, path), message }));
+    return this.#findings.map(({ path, reason, message }) => ({ reason, field: fieldOf(base, path), message }));
   }
 }
 

@@ -153,6 +153,12 @@ describe('decoding of built-in kinds', () => {
   ];
   for (const [text, problem] of times)
     it(`refuses the time ${text}`, () => assert.match(timeProblem(text) ?? '', problem));
+
+  it('apiserver/W3: tells the first hundred unknown fields and drops all', () => {
+    const object = Object.fromEntries(Array.from({ length: 150 }, (_, at) => [`k${at}`, at]));
+    const { unknown } = checkTypes(object, { type: 'object', properties: {} });
+    assert.deepEqual([unknown.length, unknown[0], unknown[99], object], [100, 'k0', 'k99', {}]);
+  });
 });
 
 describe('decoding of metadata', () => {

@@ -1,12 +1,16 @@
 import { getKey, type Json, type JsonObject, setKey } from '../json.ts';
 import type { Schema } from '../schema.ts';
+import { goKind } from './go-text.ts';
 import { leafOf } from './type-leaf.ts';
 
 /** Names the Go type behind a node of a built-in schema, such as `core.v1.PodSpec`; OpenAPI alone cannot tell. */
 export type TypeNames = (schema: Schema) => string | undefined;
 
+// Go's decoder remembers no more.
+const MOST_UNKNOWN = 100;
+
 interface TypeCheck {
-  /** Paths of fields that were dropped, `spec.containers[0].zzz`, in the order of the body. */
+  /** Paths of the first hundred fields that were dropped, `spec.containers[0].zzz`, in the order of the body. */
   readonly unknown: readonly string[];
   /** What Go's decoder says about the first value of a wrong type. */
   readonly problem: string | undefined;
@@ -95,7 +99,7 @@ function checkStruct(object: JsonObject, { schema, path, fields }: Place, walk: 
     const child = Object.hasOwn(properties, key) ? properties[key] : undefined;
     const value = getKey(object, key) ?? null;
     if (child === undefined) {
-      walk.unknown.push(`${prefix}${key}`);
+      if (walk.unknown.length < MOST_UNKNOWN) walk.unknown.push(`${prefix}${key}`);
       delete object[key];
     } else if (value === null) {
       delete object[key];
@@ -116,16 +120,10 @@ function fail(walk: Walk, problem: string): void {
   walk.problem ??= problem;
 }
 
-function jsonName(value: NonNullable<Json>): string {
-  if (Array.isArray(value)) return 'array';
-  if (typeof value === 'boolean') return 'bool';
-  return typeof value === 'bigint' ? 'number' : typeof value;
-}
-
 function mismatch(value: NonNullable<Json>, goType: string, { struct, fields }: Place): string {
   // A number that does not fit is shown; one in the place of something else is not.
   const isNumber = typeof value === 'number' || typeof value === 'bigint';
-  const shown = isNumber && /^(?:int|uint|float)\d/.test(goType) ? `number ${value}` : jsonName(value);
+  const shown = isNumber && /^(?:int|uint|float)\d/.test(goType) ? `number ${value}` : goKind(value);
   const target = fields === '' ? 'value' : `struct field ${struct}.${fields}`;
   return `json: cannot unmarshal ${shown} into Go ${target} of type ${goType}`;
 }

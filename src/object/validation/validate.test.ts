@@ -254,6 +254,13 @@ describe('schema validation', () => {
     const found = findings({ type: 'string', maxLength: 1, allOf: [{ maxLength: 1 }, { maxLength: 1 }] }, 'xx');
     assert.equal(found.filter((text) => text.includes('Too long')).length, 1);
   });
+
+  it('reliability/P9: compares a finding with those before it without looking at each', () => {
+    const schema: Schema = { type: 'object', additionalProperties: { type: 'string' } };
+    const value = Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [`k${at}`, at]));
+    const found = validateSchema(value, schema);
+    assert.deepEqual([found.length, found[19_999]?.field], [20_000, 'k19999']);
+  });
 });
 
 describe('ratcheting', () => {

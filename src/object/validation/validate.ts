@@ -33,10 +33,10 @@ interface Run {
 }
 
 function validateRatcheting(value: Json, node: Node, path: string, run: Run): void {
-  const { findings } = run.report;
-  const before = findings.length;
+  const { report } = run;
+  const before = report.count;
   validateNode(value, node, path, run);
-  if (findings.length > before && run.correlation?.isUnchanged === true) findings.length = before;
+  if (report.count > before && run.correlation?.isUnchanged === true) report.cutTo(before);
 }
 
 function validateNode(value: Json, node: Node, path: string, run: Run): void {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import { emptyAsGo } from '../../../src/apiserver/builtin/go-shape.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/object/json.ts';
-import { emptyObject } from '../../../src/object/merge/empty-object.ts';
 import type { Schema } from '../../../src/object/schema.ts';
 import type { Kind } from './session.ts';
 
@@ -50,15 +50,18 @@ export class Definitions {
   }
 }
 
-const builtIn = (schema: Schema, kind: Omit<Kind, 'schema' | 'isCustom' | 'empty'>): Kind => ({
+type BuiltIn = Omit<Kind, 'schema' | 'isCustom' | 'empty'>;
+
+/** `type` is as in the tables: `core.v1.ConfigMap`. */
+const builtIn = (definitions: Definitions, type: string, kind: BuiltIn): Kind => ({
   ...kind,
-  schema,
+  schema: definitions.named(`io.k8s.api.${type}`),
   isCustom: false,
-  empty: emptyObject(schema),
+  empty: emptyAsGo(type),
 });
 
 export const configMapKind = (core: Definitions): Kind =>
-  builtIn(core.named('io.k8s.api.core.v1.ConfigMap'), {
+  builtIn(core, 'core.v1.ConfigMap', {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     plural: 'configmaps',
@@ -68,7 +71,7 @@ export const configMapKind = (core: Definitions): Kind =>
 const ALLOCATED = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'];
 
 export const serviceKind = (core: Definitions): Kind =>
-  builtIn(core.named('io.k8s.api.core.v1.Service'), {
+  builtIn(core, 'core.v1.Service', {
     apiVersion: 'v1',
     kind: 'Service',
     plural: 'services',
@@ -82,7 +85,7 @@ export const serviceKind = (core: Definitions): Kind =>
   });
 
 export const deploymentKind = (apps: Definitions): Kind =>
-  builtIn(apps.named('io.k8s.api.apps.v1.Deployment'), {
+  builtIn(apps, 'apps.v1.Deployment', {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     plural: 'deployments',

@@ -16,7 +16,15 @@ export interface Behaviour {
   /** Answers an AdmissionReview of this version. */
   readonly apiVersion?: string;
   /** Converts: moves between fields of `spec` by version, or breaks the rules of conversion in a known way. */
-  readonly convert?: 'host-port' | 'fail' | 'drop-one' | 'wrong-uid' | 'change-metadata' | 'change-labels';
+  readonly convert?:
+    | 'host-port'
+    | 'rename'
+    | 'rename-and-keep'
+    | 'fail'
+    | 'drop-one'
+    | 'wrong-uid'
+    | 'change-metadata'
+    | 'change-labels';
 }
 
 /** What was asked of a webhook. */
@@ -34,7 +42,7 @@ interface Review {
 interface Item {
   apiVersion: string;
   metadata: Record<string, unknown>;
-  spec?: { hostPort?: string; host?: string; port?: string };
+  spec?: Record<string, unknown> & { hostPort?: string; host?: string; port?: string };
 }
 
 /** One TLS server for all webhooks of all cases and both servers, told apart by path. */
@@ -114,13 +122,16 @@ type Mode = NonNullable<Behaviour['convert']>;
 
 function conversion({ uid, desiredAPIVersion = '', objects = [] }: Review['request'], mode: Mode): unknown {
   if (mode === 'fail') return { uid, result: { status: 'Failed', message: 'no way back' } };
-  const converted = objects.map((object) => spoil(convert(object, desiredAPIVersion), mode));
+  const converted = objects.map((object) => spoil(convertAs(mode, object, desiredAPIVersion), mode));
   return {
     uid: mode === 'wrong-uid' ? 'another' : uid,
     result: { status: 'Success' },
     convertedObjects: mode === 'drop-one' ? converted.slice(1) : converted,
   };
 }
+
+const convertAs = (mode: Mode, object: Item, apiVersion: string): Item =>
+  mode.startsWith('rename') ? rename(object, apiVersion, mode === 'rename-and-keep') : convert(object, apiVersion);
 
 /** v1 has `hostPort: "a:1"`, v2 has `host: a` and `port: "1"`. */
 function convert(object: Item, apiVersion: string): Item {
@@ -130,6 +141,25 @@ function convert(object: Item, apiVersion: string): Item {
   }
   const [newHost = '', newPort = ''] = (hostPort ?? '').split(':');
   return { ...object, apiVersion, spec: { ...rest, host: newHost, port: newPort } };
+}
+
+/** What a field of `spec` is called in v1, v2 and v3. */
+const RENAMED = [
+  ['color', 'colour', 'paint'],
+  ['parts', 'pieces', 'bits'],
+] as const;
+
+function rename(object: Item, apiVersion: string, keeps: boolean): Item {
+  const spec = { ...object.spec };
+  const nameIn = (names: (typeof RENAMED)[number], version: string) => names[Number(version.slice(-1)) - 1] ?? '';
+  for (const names of RENAMED) {
+    const from = nameIn(names, object.apiVersion);
+    const value = spec[from];
+    if (value === undefined) continue;
+    if (!keeps) delete spec[from];
+    spec[nameIn(names, apiVersion)] = value;
+  }
+  return { ...object, apiVersion, ...(object.spec !== undefined && { spec }) };
 }
 
 function spoil(object: Item, mode: Mode): Item {
