@@ -30,6 +30,7 @@ var subcommands = map[string]func(context.Context, *world) error{
 	"lease":      runLease,
 	"patch":      runPatch,
 	"discovery":  runDiscovery,
+	"openapi":    runOpenAPI,
 	"metadata":   runMetadata,
 }
 

@@ -55,11 +55,20 @@ describe('paths that are no resources', () => {
     assert.equal((await api.get('/openapi/v3/')).status, 200);
   });
 
-  it('apiserver/D8: serves Swagger as JSON, and as nothing else', async () => {
+  it('apiserver/D8: serves Swagger as JSON and as protobuf, with one tag, and as nothing else', async () => {
+    const { status, body, headers } = await api.get('/openapi/v2');
+    assert.deepEqual([status, body['swagger'], headers['content-type']], [200, '2.0', 'application/json']);
     const accept = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
-    assert.equal((await api.get('/openapi/v2', { headers: { accept } })).status, 406);
-    const { status, body } = await api.get('/openapi/v2');
-    assert.deepEqual([status, body['swagger']], [200, '2.0']);
+    const protobuf = await api.get('/openapi/v2', { headers: { accept } });
+    const type = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+    assert.deepEqual([protobuf.status, protobuf.headers['content-type']], [200, type]);
+    assert.ok(protobuf.text.startsWith('\n\u00032.0'));
+    assert.deepEqual([protobuf.headers['etag'], protobuf.headers['vary']], [headers['etag'], headers['vary']]);
+    const same = await api.get('/openapi/v2', { headers: { accept, 'if-none-match': String(headers['etag']) } });
+    assert.deepEqual([same.status, same.text, same.headers['content-type']], [304, '', undefined]);
+    const other = await api.get('/openapi/v2', { headers: { accept: 'application/yaml' } });
+    assert.deepEqual([other.status, other.text, other.headers['content-type']], [406, '', undefined]);
+    assert.deepEqual([other.headers['vary'], other.headers['etag']], ['Accept-Encoding, Accept', undefined]);
   });
 
   it('apiserver/D9: is alive and ready', async () => {

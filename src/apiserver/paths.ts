@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { JsonObject } from '../object/json.ts';
 import type { OpenApi } from './discovery/openapi.ts';
-import { type DocumentAnswer, openApiV3Answer, taggedAnswer } from './discovery/openapi-answer.ts';
+import { type DocumentAnswer, openApiV2Answer, openApiV3Answer } from './discovery/openapi-answer.ts';
 import { rootPaths } from './discovery/root-paths.ts';
 import type { Discovery } from './discovery/serve-discovery.ts';
 import type { Health } from './health.ts';
@@ -59,13 +59,11 @@ function fixed(services: PathServices, request: ApiRequest, path: string) {
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 const V3 = '/openapi/v3';
-const JSON_TYPE = 'application/json';
 
 function documents({ openApi, clock }: PathServices, request: ApiRequest, path: string): ApiResponse | undefined {
   const ifNoneMatch = request.headers['if-none-match'];
   if (path === '/openapi/v2') {
-    negotiate(request.headers['accept'], []);
-    return documentAnswer(taggedAnswer(openApi.swagger(), JSON_TYPE, ifNoneMatch));
+    return documentAnswer(openApiV2Answer(openApi, { accept: request.headers['accept'], ifNoneMatch }));
   }
   if (path === V3 || path === `${V3}/`)
     return {

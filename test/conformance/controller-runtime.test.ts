@@ -57,6 +57,7 @@ const RUNS: readonly Run[] = [
   { name: 'a Lease that is handed over', subcommand: 'lease' },
   { name: 'patch types, status, scale and optimistic locks', subcommand: 'patch' },
   { name: 'discovery, mapping of kinds and OpenAPI v3', subcommand: 'discovery' },
+  { name: 'apiserver/D8: OpenAPI v2 in both of its forms', subcommand: 'openapi' },
   { name: 'objects by their metadata alone', subcommand: 'metadata' },
 ];
 

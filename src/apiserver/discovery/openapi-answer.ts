@@ -1,8 +1,9 @@
+import { documentForm, FORM_TYPES } from '../negotiation/document-form.ts';
 import type { TaggedBody } from './aggregated.ts';
 import type { OpenApi } from './openapi.ts';
 
 export interface DocumentAnswer {
-  readonly status: 200 | 301 | 304 | 404;
+  readonly status: 200 | 301 | 304 | 404 | 406;
   readonly headers: Readonly<Record<string, string>>;
   /** Absent when there is nothing to send. */
   readonly bytes?: Uint8Array;
@@ -28,34 +29,43 @@ export function openApiV3Answer(
   const document = openApi.document(path);
   if (document === undefined) return NOTHING;
   const etag = `"${document.hash}"`;
-  const shared = { 'content-type': 'application/json', vary: 'Accept', etag };
+  const shared = { vary: 'Accept', etag };
+  const typed = { 'content-type': 'application/json', ...shared };
   if (hash !== undefined && hash !== '' && hash !== document.hash) {
     const location = `/openapi/v3/${path}?hash=${document.hash}`;
-    return { status: 301, headers: { ...shared, ...REVALIDATED, location } };
+    return { status: 301, headers: { ...typed, ...REVALIDATED, location } };
   }
   const caching = hash === document.hash ? immutable(now) : REVALIDATED;
   if (matches(ifNoneMatch, etag)) return { status: 304, headers: { ...shared, ...caching } };
-  return { status: 200, headers: { ...shared, ...caching }, bytes: document.body().bytes };
+  return { status: 200, headers: { ...typed, ...caching }, bytes: document.body().bytes };
 }
 
-/** A body with an ETag: 304 when the client has it already. */
+/** `GET /openapi/v2`: JSON, or the protobuf that kubectl and Helm ask for (D8). Both have the same ETag. */
+export function openApiV2Answer(
+  openApi: OpenApi,
+  { accept, ifNoneMatch }: { readonly accept: string | undefined; readonly ifNoneMatch: string | undefined },
+): DocumentAnswer {
+  const vary = 'Accept-Encoding, Accept';
+  const form = documentForm(accept);
+  if (form === undefined) return { status: 406, headers: { ...REVALIDATED, vary } };
+  const answer = taggedAnswer(openApi.swagger(form), FORM_TYPES[form], ifNoneMatch);
+  return { ...answer, headers: { ...answer.headers, vary } };
+}
+
+/** A body with an ETag: 304 when the client has it already, and then it knows the type as well. */
 export function taggedAnswer(
   body: TaggedBody,
   contentType: string,
   ifNoneMatch: string | undefined,
 ): DocumentAnswer {
-  const headers = {
-    'content-type': contentType,
-    ...REVALIDATED,
-    vary: 'Accept',
-    etag: body.etag,
-  };
-  return matches(ifNoneMatch, body.etag) ? { status: 304, headers } : { status: 200, headers, bytes: body.bytes };
+  const headers = { ...REVALIDATED, vary: 'Accept', etag: body.etag };
+  if (matches(ifNoneMatch, body.etag)) return { status: 304, headers };
+  return { status: 200, headers: { 'content-type': contentType, ...headers }, bytes: body.bytes };
 }
 
 const matches = (ifNoneMatch: string | undefined, etag: string): boolean =>
   ifNoneMatch !== undefined &&
-  ifNoneMatch.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === etag);
+  ifNoneMatch.split(',').some((candidate) => ['*', etag, `W/${etag}`].includes(candidate.trim()));
 
 function immutable(now: Date): Readonly<Record<string, string>> {
   const expires = new Date(now);

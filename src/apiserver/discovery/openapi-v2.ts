@@ -20,8 +20,8 @@ export function swaggerDocument(info: JsonObject, documents: readonly JsonObject
   return {
     swagger: '2.0',
     info,
-    paths,
-    definitions,
+    paths: sorted(paths),
+    definitions: sorted(definitions),
     securityDefinitions: {
       BearerToken: {
         description: 'Bearer Token authentication',
@@ -32,6 +32,13 @@ export function swaggerDocument(info: JsonObject, documents: readonly JsonObject
     },
     security: [{ BearerToken: [] }],
   };
+}
+
+/** Upstream's objects are maps of Go, which are written in the order of their keys. */
+function sorted(object: JsonObject): JsonObject {
+  const copy: JsonObject = {};
+  for (const [key, value] of Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1))) setKey(copy, key, value);
+  return copy;
 }
 
 const entriesOf = (value: Json | undefined): [string, Json][] =>
@@ -132,7 +139,7 @@ function member(key: string, value: Json): Json {
     case 'properties': {
       const properties: JsonObject = {};
       for (const [name, property] of entriesOf(value)) setKey(properties, name, definition(property));
-      return properties;
+      return sorted(properties);
     }
     default:
       return value;

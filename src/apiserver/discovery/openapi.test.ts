@@ -4,7 +4,7 @@ import { builtins, gadgetSubresources, gadgets } from '../../../test/support/ser
 import type { Schema } from '../../object/schema.ts';
 import type { Resource } from '../registry/resource.ts';
 import { OpenApi } from './openapi.ts';
-import { openApiV3Answer, taggedAnswer } from './openapi-answer.ts';
+import { openApiV2Answer, openApiV3Answer, taggedAnswer } from './openapi-answer.ts';
 
 const SCHEMA: Schema = {
   type: 'object',
@@ -258,7 +258,23 @@ describe('the OpenAPI v2 document', () => {
     assert.deepEqual(quantity, { type: 'string' });
   });
 
-  it('is made once per change', () => {
-    assert.equal(openApi.swagger(), openApi.swagger());
+  it('is made once per form and change', () => {
+    const served = new Served(gadget);
+    const small = new OpenApi(served);
+    const [json, protobuf] = [small.swagger(), small.swagger('protobuf')];
+    assert.equal(small.swagger(), json);
+    assert.equal(small.swagger('protobuf'), protobuf);
+    assert.equal(protobuf.etag, json.etag);
+    assert.notDeepEqual(protobuf.bytes, json.bytes);
+    served.change(gadgets('v1', { ...SCHEMA, description: 'Another.' }));
+    assert.notDeepEqual(small.swagger('protobuf').bytes, protobuf.bytes);
+    assert.notEqual(small.swagger('protobuf').etag, protobuf.etag);
+  });
+
+  it('apiserver/D8: of a client that has any of it is not sent again', () => {
+    const { etag } = openApi.swagger();
+    for (const ifNoneMatch of [etag, `W/${etag}`, '*']) {
+      assert.equal(openApiV2Answer(openApi, { accept: undefined, ifNoneMatch }).status, 304, ifNoneMatch);
+    }
   });
 });

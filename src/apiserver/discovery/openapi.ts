@@ -1,10 +1,12 @@
 import type { Json, JsonObject } from '../../object/json.ts';
 import { stringifyJson } from '../../object/json-text.ts';
 import { kubernetesVersion } from '../builtin-data/builtin-resources.ts';
+import type { DocumentForm } from '../negotiation/document-form.ts';
 import { apiVersionOf, type Resource } from '../registry/resource.ts';
 import { contentHash, type TaggedBody } from './aggregated.ts';
 import { servedGroups } from './groups.ts';
 import { openApiPaths } from './openapi-paths.ts';
+import { swaggerProtobuf } from './openapi-protobuf.ts';
 import { componentSchemas, referencesIn } from './openapi-schemas.ts';
 import { swaggerDocument } from './openapi-v2.ts';
 
@@ -32,7 +34,7 @@ export class OpenApi {
   readonly #source: ServedResources;
   #generation = -1;
   #entries = new Map<string, Entry>();
-  #swagger: TaggedBody | undefined;
+  readonly #swagger = new Map<DocumentForm, TaggedBody>();
 
   constructor(source: ServedResources) {
     this.#source = source;
@@ -60,24 +62,26 @@ export class OpenApi {
     };
   }
 
-  /** `GET /openapi/v2` as JSON. */
-  swagger(): TaggedBody {
+  /** `GET /openapi/v2`. Only the forms that were asked for are kept, and nothing they were made from. */
+  swagger(form: DocumentForm = 'json'): TaggedBody {
     const entries = [...this.#current().values()];
-    this.#swagger ??= tagged(
-      swaggerDocument(
-        builtinInfo(),
-        entries.map(({ resources }) => documentOf(resources)),
-      ),
-      contentHash(entries.map(({ hash }) => hash).join()),
+    const known = this.#swagger.get(form);
+    if (known !== undefined) return known;
+    const document = swaggerDocument(
+      builtinInfo(),
+      entries.map(({ resources }) => documentOf(resources)),
     );
-    return this.#swagger;
+    const bytes = form === 'json' ? Buffer.from(stringifyJson(document)) : swaggerProtobuf(document);
+    const made = { bytes, etag: `"${contentHash(entries.map(({ hash }) => hash).join())}"` };
+    this.#swagger.set(form, made);
+    return made;
   }
 
   #current(): ReadonlyMap<string, Entry> {
     const { generation } = this.#source;
     if (generation !== this.#generation) {
       this.#entries = this.#refreshed();
-      this.#swagger = undefined;
+      this.#swagger.clear();
       this.#generation = generation;
     }
     return this.#entries;

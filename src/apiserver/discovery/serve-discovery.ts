@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../object/json.ts';
-import { negotiate, OBJECT_TYPES, parseAccept, requireProduced } from '../negotiation/accept.ts';
+import { negotiate, OBJECT_TYPES, requireProduced } from '../negotiation/accept.ts';
+import { acceptClauses } from '../negotiation/accept-clauses.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ApiRequest, ApiResponse } from '../request.ts';
 import { objectAnswer } from '../rest/answers.ts';
@@ -79,8 +80,8 @@ export class Discovery {
 
 /** Whether the first clause that we can answer asks for aggregated discovery. */
 function asksForAggregated(accept: string): boolean {
-  for (const { type, parameters } of parseAccept(accept)) {
-    if (type !== 'application/json' && type !== '*/*') continue;
+  for (const { type, subtype, parameters } of acceptClauses(accept)) {
+    if (!['application/json', '*/*'].includes(`${type}/${subtype}`)) continue;
     if (!parameters.has('as')) return false;
     const isAggregated =
       parameters.get('g') === 'apidiscovery.k8s.io' &&

@@ -236,6 +236,16 @@ describe('answers on the wire', () => {
     await small.stop();
   });
 
+  it('apiserver/H7: still say what else they vary with when they are compressed', async () => {
+    const body = bodyOf(140_000);
+    for (const vary of ['Accept', 'Accept-Encoding, Accept']) {
+      const listener = await start(() => Promise.resolve({ status: 200, headers: { vary }, body }));
+      const { headers } = await call(listener.port, { headers: { 'accept-encoding': 'gzip' } });
+      assert.deepEqual([headers['content-encoding'], headers['vary']], ['gzip', 'Accept-Encoding, Accept']);
+      await listener.stop();
+    }
+  });
+
   it('leave in pieces when they are very large', async () => {
     const listener = await serveSize(5_000_000);
     const { headers, bytes } = await call(listener.port);

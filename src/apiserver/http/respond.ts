@@ -32,7 +32,8 @@ export async function respond(response: Response, answer: ApiResponse, sending: 
     stream(response, answer.status, answer.body);
     return;
   }
-  const body = await encoded(response, answer.body, sending.acceptsGzip);
+  const isCompressed = sending.acceptsGzip && sizeOf(answer.body) > SMALLEST_COMPRESSED;
+  const body = isCompressed ? await compressed(response, answer.body, answer.headers['vary'] ?? []) : answer.body;
   const size = sizeOf(body);
   response.setHeader('content-length', size);
   response.writeHead(answer.status);
@@ -43,14 +44,17 @@ export async function respond(response: Response, answer: ApiResponse, sending: 
 
 const sizeOf = (body: readonly Uint8Array[]): number => body.reduce((sum, { length }) => sum + length, 0);
 
-async function encoded(
+async function compressed(
   response: Response,
   body: readonly Uint8Array[],
-  acceptsGzip: boolean,
+  vary: string | readonly string[],
 ): Promise<readonly Uint8Array[]> {
-  if (!acceptsGzip || sizeOf(body) <= SMALLEST_COMPRESSED) return body;
   response.setHeader('content-encoding', 'gzip');
-  response.setHeader('vary', 'Accept-Encoding');
+  // What the answer depends on already must not be forgotten.
+  const causes = [vary].flat().join(', ');
+  if (!causes.includes('Accept-Encoding')) {
+    response.setHeader('vary', causes === '' ? 'Accept-Encoding' : `Accept-Encoding, ${causes}`);
+  }
   return [await compress(Buffer.concat(body), { level: 1 })];
 }
 

@@ -1,4 +1,5 @@
 import { StatusError } from '../status.ts';
+import { acceptClauses, MOST_CLAUSES } from './accept-clauses.ts';
 
 export type MediaType = 'json' | 'yaml';
 export type Transform = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
@@ -12,23 +13,14 @@ export interface Representation {
   readonly isPretty: boolean;
 }
 
-interface Clause {
-  readonly type: string;
-  readonly parameters: ReadonlyMap<string, string>;
-  readonly quality: number;
-  readonly position: number;
-}
-
-const MEDIA_TYPES: Readonly<Record<string, MediaType>> = {
-  'application/json': 'json',
-  'application/yaml': 'yaml',
-  '*/*': 'json',
-  'application/*': 'json',
-};
+/** By subtype; a wildcard means what we like best. */
+const MEDIA_TYPES: ReadonlyMap<string, MediaType> = new Map([
+  ['json', 'json'],
+  ['yaml', 'yaml'],
+  ['*', 'json'],
+]);
 const TRANSFORMS = new Set<string>(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList']);
 const PRODUCED = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
-// Nobody needs more; a header of thousands of clauses is an attack (reliability T7.4).
-const MOST_CLAUSES = 64;
 
 export const PLAIN_JSON: Representation = {
   mediaType: 'json',
@@ -89,9 +81,8 @@ export function requireProduced(accept: string | undefined, types: readonly stri
 }
 
 function choose(accept: string, transforms: readonly Transform[]): Representation | undefined {
-  const clauses = parseAccept(accept);
-  for (const { type, parameters } of clauses) {
-    const mediaType = MEDIA_TYPES[type];
+  for (const { type, subtype, parameters } of acceptClauses(accept)) {
+    const mediaType = type === 'application' || type === '*' ? MEDIA_TYPES.get(subtype) : undefined;
     if (mediaType === undefined) continue;
     const transform = transformOf(parameters, transforms);
     if (transform === 'unknown') continue;
@@ -113,24 +104,4 @@ function transformOf(
     (parameters.get('v') === 'v1' || parameters.get('v') === 'v1beta1');
   const found = allowed.find((transform) => transform === as);
   return isKnown && found !== undefined ? found : 'unknown';
-}
-
-/** Clauses of an Accept header, best first. */
-export function parseAccept(accept: string): readonly Clause[] {
-  return accept
-    .split(',', MOST_CLAUSES)
-    .map((text, position) => parseClause(text, position))
-    .sort((a, b) => b.quality - a.quality || a.position - b.position);
-}
-
-function parseClause(text: string, position: number): Clause {
-  const [type = '', ...pairs] = text.split(';').map((part) => part.trim());
-  const parameters = new Map(
-    pairs.map((pair): [string, string] => {
-      const at = pair.indexOf('=');
-      return at < 0 ? [pair, ''] : [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
-    }),
-  );
-  const quality = Number(parameters.get('q') ?? '1');
-  return { type: type.toLowerCase(), parameters, quality: Number.isFinite(quality) ? quality : 0, position };
 }
