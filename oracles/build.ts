@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { ensureFolder } from '../src/apiserver/store/data-folder.ts';
 import type { LockHolder } from '../src/app/file-lock.ts';
-import { ensureFolder } from '../src/app/folder.ts';
 import type { BuildContext } from './build-context.ts';
 import { cachedFile } from './cache.ts';
 import { installDebianPackages } from './debian-install.ts';

@@ -20,7 +20,8 @@ const INTRO = `Every setting can be given in four places. The first one that is 
 4. the default.
 
 An unknown flag or config key is an error with exit code 2 that names the nearest known word. A value of the wrong kind is
-one too; the message says where the value came from.
+one too; the message says where the value came from. A path must not be empty, wherever it comes from; any other
+environment variable that is empty counts as not set.
 
 ## How flags are written
 

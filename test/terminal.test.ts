@@ -248,6 +248,28 @@ describe('the keys of a real terminal', () => {
     },
   );
 
+  it(
+    'ends quietly when the program that started it is killed and the terminal with it lost',
+    needsBash,
+    async () => {
+      const shell = inTerminal('bash --norc --noprofile -i', folder, { PS1: 'prompt> ' });
+      await shell.until('prompt>');
+      shell.type(`sh -c 'echo $$ > sh.pid; ${SLIPWAY} up 2> errors; true'\n`);
+      await shell.until('Ctrl-C stops everything it started');
+      process.kill(Number(readFileSync(join(folder, 'sh.pid'), 'utf8')), 'SIGTERM');
+      await shell.until('Terminated');
+      // While nobody else reads, what is typed reaches the one that may not read any more.
+      shell.type('echo $((6 * 7)); sleep 2\n');
+      await shell.until(/\b42\b/);
+      shell.type('typed\n');
+      const lock = join(folder, '.slipway', 'up.lock');
+      await eventually(() => !existsSync(lock), shell.output);
+      assert.equal(readFileSync(join(folder, 'errors'), 'utf8'), '');
+      shell.type('exit\n');
+      await shell.exit;
+    },
+  );
+
   it('experience/X7: leaves nothing behind in tmux when it gets narrower', needsTmux, async () => {
     const socket = join(folder, 'tmux');
     const tmux = (...words: readonly string[]) =>

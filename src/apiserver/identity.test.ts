@@ -1,16 +1,21 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { scratchDirectory } from '../../test/support/scratch.ts';
 import { VirtualClock } from '../base/clock.ts';
 import { openIdentity } from './identity.ts';
+import { readKeys } from './identity-file.ts';
 
 const DAY_MS = 86_400_000;
 const newClock = () => new VirtualClock({ start: new Date('2026-05-04T03:02:01Z') });
-const open = (directory: string | undefined, clock = newClock(), hostNames: readonly string[] = []) =>
-  openIdentity({ directory, clock, hostNames });
+async function open(directory: string | undefined, clock = newClock(), hostNames: readonly string[] = []) {
+  const kept = directory === undefined ? undefined : readKeys(directory);
+  const identity = await openIdentity({ directory, kept, clock, hostNames });
+  identity.save();
+  return identity;
+}
 
 describe('openIdentity', () => {
   it('apiserver/H2: makes a serving certificate for every name the server is called by', async () => {
@@ -73,10 +78,9 @@ describe('openIdentity', () => {
     });
   }
 
-  it('says so when the file cannot be read, instead of making new keys', async () => {
+  it('writes nothing before it is told to', async () => {
     await using folder = await scratchDirectory();
-    writeFileSync(join(folder.path, 'identity.json'), '{broken');
-    await assert.rejects(open(folder.path), SyntaxError);
-    assert.equal(readFileSync(join(folder.path, 'identity.json'), 'utf8'), '{broken');
+    await openIdentity({ directory: folder.path, kept: undefined, clock: newClock(), hostNames: [] });
+    assert.deepEqual(readdirSync(folder.path), []);
   });
 });

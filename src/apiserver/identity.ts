@@ -1,9 +1,8 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import type { Credential } from '../pki/certificate-authority.ts';
 import { CertificateAuthority } from '../pki/certificate-authority.ts';
 import { generateKeyPair, type KeyPair } from '../pki/key-pair.ts';
+import { type KeptKeys, writeKeys } from './identity-file.ts';
 
 const AUTHORITY_NAME = 'slipway';
 const DAY_MS = 86_400_000;
@@ -30,31 +29,22 @@ export interface Identity {
   readonly tokenKeys: Pick<KeyPair, 'privateKeyPem' | 'publicKeyPem'>;
   /** A client certificate for a user with groups (Z1). */
   issue(name: string, groups: readonly string[]): Promise<Credential>;
+  /** Keeps what is new for the next start; not before the folder is ours to write to. */
+  save(): void;
 }
 
 export interface IdentityOptions {
   /** Where keys are kept between starts; absent: they live as long as the process. */
   readonly directory: string | undefined;
+  /** What an earlier start has kept there, see `readKeys`. */
+  readonly kept: KeptKeys | undefined;
   readonly hostNames: readonly string[];
   readonly clock: Clock;
 }
 
-/** What is kept on disk, each in a file that only its owner reads. */
-interface Kept {
-  readonly authorityPem: string;
-  readonly authorityKeyPem: string;
-  readonly servingCertificatePem: string;
-  readonly servingKeyPem: string;
-  readonly tokenKeyPem: string;
-  readonly tokenPublicPem: string;
-  readonly servingExpires: string;
-  readonly hostNames: readonly string[];
-}
-
-/** Reads the keys of an earlier start, or makes them (H2, Z2). */
+/** Uses the keys of an earlier start, or makes them (H2, Z2). */
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
-  const { directory, clock, hostNames } = options;
-  const kept = directory === undefined ? undefined : read(directory);
+  const { directory, kept, clock, hostNames } = options;
   const now = clock.now();
   const authority =
     kept === undefined
@@ -64,8 +54,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     kept !== undefined &&
     Date.parse(kept.servingExpires) - now.getTime() > RENEW_BEFORE_MS &&
     hostNames.every((name) => kept.hostNames.includes(name));
-  const current = isUsable ? kept : await renewed(authority, kept, options);
-  if (directory !== undefined && !isUsable) write(directory, current);
+  const current = isUsable ? kept : await renewed(authority, options);
   return {
     authorityPem: current.authorityPem,
     servingCertificatePem: current.servingCertificatePem,
@@ -79,14 +68,16 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
         now: clock.now(),
         validityMs: CERTIFICATE_VALIDITY_MS,
       }),
+    save: () => {
+      if (directory !== undefined && !isUsable) writeKeys(directory, current);
+    },
   };
 }
 
 async function renewed(
   authority: CertificateAuthority,
-  kept: Kept | undefined,
-  { hostNames, clock }: IdentityOptions,
-): Promise<Kept> {
+  { kept, hostNames, clock }: IdentityOptions,
+): Promise<KeptKeys> {
   const now = clock.now();
   const serving = await authority.issue({
     kind: 'serving',
@@ -110,23 +101,3 @@ async function renewed(
 }
 
 const isAddress = (name: string): boolean => /^[\d.]+$/.test(name) || name.includes(':');
-
-const FILE = 'identity.json';
-
-function read(directory: string): Kept | undefined {
-  try {
-    // Written by us, in a folder that only its owner may change.
-    return JSON.parse(readFileSync(join(directory, FILE), 'utf8')) as Kept;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-/** Written beside and renamed, so that a crash leaves the old keys or the new ones. */
-function write(directory: string, kept: Kept): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const temporary = join(directory, `${FILE}.new`);
-  writeFileSync(temporary, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600, flush: true });
-  renameSync(temporary, join(directory, FILE));
-}

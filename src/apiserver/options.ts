@@ -42,6 +42,8 @@ export interface ApiServerOptions {
   readonly serviceRange?: string;
   /** This release, for `/version`. */
   readonly release?: string;
+  /** The program the server is part of, such as `slipway up`: told to a second one that wants the same data directory. */
+  readonly program?: string;
 }
 
 export interface ApiServer extends AsyncDisposable {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:http2';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -57,7 +57,22 @@ describe('startApiServer', () => {
     await using api = await ServedApi.start({ auth: { mode: 'AlwaysAllow' }, crds: [definition, definition] });
     assert.equal((await api.get('/apis/t.io/v1/starters')).status, 200);
     const wrong = { metadata: { name: 'x' }, spec: {} };
-    await assert.rejects(ServedApi.start({ crds: [wrong] }), /is invalid/);
+    await assert.rejects(ServedApi.start({ crds: [definition, wrong] }), {
+      reason: 'InvalidDefinition',
+      message: /^crds\[1\] \(x\): CustomResourceDefinition\.apiextensions\.k8s\.io "x" is invalid: /,
+    });
+    await assert.rejects(ServedApi.start({ crds: [{ metadata: null }] }), { message: /^crds\[0\]: [^{]/ });
+  });
+
+  it('leaves a folder as it was when it cannot start there', async () => {
+    await using folder = await scratchDirectory();
+    writeFileSync(join(folder.path, 'store.db'), 'of somebody else');
+    await assert.rejects(startApiServer({ dataDir: folder.path, listen: false }), { reason: 'StoreDamaged' });
+    assert.deepEqual(readdirSync(folder.path), ['store.db', 'store.lock']);
+    await using other = await scratchDirectory();
+    writeFileSync(join(other.path, 'identity.json'), '{');
+    await assert.rejects(startApiServer({ dataDir: other.path, listen: false }), { reason: 'IdentityUnusable' });
+    assert.deepEqual(readdirSync(other.path), ['identity.json']);
   });
 
   it('apiserver/H1, Z2: listens where it is told and lets its administrator in by certificate', async () => {

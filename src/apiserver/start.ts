@@ -1,7 +1,9 @@
 import { SystemClock } from '../base/clock.ts';
+import { userError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { JsonObject } from '../object/json.ts';
 import { stringifyJson } from '../object/json-text.ts';
+import { isRecord } from '../object/record.ts';
 import { kubeconfig } from '../pki/kubeconfig.ts';
 import { withAuthenticated } from './auth/authenticator.ts';
 import { MASTERS } from './auth/rbac-authorizer.ts';
@@ -13,6 +15,7 @@ import { createFront, type Front, type ServerState } from './front.ts';
 import { inProcessTransport, type Transport } from './http/in-process.ts';
 import { Listener } from './http/listener.ts';
 import { type Identity, openIdentity } from './identity.ts';
+import { readKeys } from './identity-file.ts';
 import type { ApiServer, ApiServerOptions } from './options.ts';
 import type { UserInfo } from './request.ts';
 import { createMemoryStore } from './store/memory-store.ts';
@@ -31,11 +34,13 @@ export async function startApiServer(given: ApiServerOptions = {}): Promise<ApiS
   const { clock, listen = {}, dataDir } = options;
   await using stack = new AsyncDisposableStack();
   const hostNames = listen === false ? [] : (listen.hostNames ?? []);
-  const opening = openIdentity({ directory: dataDir, hostNames, clock });
-  // When the store cannot be opened, that is what is reported; the keys have the same problem then.
+  const kept = dataDir === undefined ? undefined : readKeys(dataDir);
+  const opening = openIdentity({ directory: dataDir, kept, hostNames, clock });
+  // When the store cannot be opened, that is what is reported, and nobody waits for the keys.
   opening.catch(() => {});
   const store = stack.use(await openStore(options));
   const identity = await opening;
+  identity.save();
   const engine = stack.use(createEngine(options, store));
   const state: ServerState = { url: '', phase: 'starting' };
   const front = createFront(options, engine, identity, state);
@@ -53,7 +58,7 @@ export async function startApiServer(given: ApiServerOptions = {}): Promise<ApiS
 }
 
 function openStore(options: EngineOptions): Promise<Store> | Store {
-  const { dataDir, durability = 'full', release, clock, log } = options;
+  const { dataDir, durability = 'full', release, program, clock, log } = options;
   const storage = options.storage ?? (dataDir === undefined ? 'memory' : 'sqlite');
   if (storage === 'memory') return createMemoryStore({ clock, log });
   if (dataDir === undefined) throw new Error('storage "sqlite" needs dataDir');
@@ -63,6 +68,7 @@ function openStore(options: EngineOptions): Promise<Store> | Store {
     clock,
     log,
     ...(release !== undefined && { release }),
+    ...(program !== undefined && { program }),
   });
 }
 
@@ -97,7 +103,7 @@ async function prepare(options: EngineOptions, { engine, front, identity, parts 
 }
 
 async function createDefinitions(transport: Transport, crds: readonly JsonObject[]): Promise<void> {
-  for (const crd of crds) {
+  for (const [at, crd] of crds.entries()) {
     const answer = await transport({
       method: 'POST',
       target: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
@@ -105,8 +111,17 @@ async function createDefinitions(transport: Transport, crds: readonly JsonObject
       body: stringifyJson(crd),
     });
     if (answer.status === 201 || answer.status === 409) continue;
-    throw new Error(Buffer.from(await answer.bytes()).toString('utf8'));
+    const { message = 'refused' }: { readonly message?: string } = JSON.parse(
+      Buffer.from(await answer.bytes()).toString('utf8'),
+    );
+    throw userError('InvalidDefinition', `crds[${at}]${nameIn(crd)}: ${message}`);
   }
+}
+
+/** ` (boats.example.com)`, where there is a name. */
+function nameIn({ metadata }: JsonObject): string {
+  const name = isRecord(metadata) ? metadata['name'] : undefined;
+  return typeof name === 'string' ? ` (${name})` : '';
 }
 
 async function startListener(options: EngineOptions, identity: Identity, { handle }: Front) {

@@ -33,6 +33,26 @@ describe('resolveSettings', () => {
     assert.equal(resolveSettings(text, { flags: new Map([['image', '']]), env: {} }).image, 'x');
   });
 
+  const places = {
+    data: { type: 'path', of: 'folder', default: 'd', env: 'SLIPWAY_DATA', description: 'd' },
+  } as const satisfies SettingTable;
+  const empty = [
+    { flags: [['data', '']], env: {}, want: '--data must be the path of a folder, not ""' },
+    {
+      flags: [],
+      env: { SLIPWAY_DATA: '' },
+      want: 'the variable SLIPWAY_DATA must be the path of a folder, not ""',
+    },
+    { flags: [], env: {}, file: '', want: 'f.yaml: data must be the path of a folder, not ""' },
+  ] as const;
+  for (const { flags, env, want, ...more } of empty) {
+    it(`refuses an empty path instead of taking it as none: ${want.slice(0, 25)}`, () => {
+      const content = 'file' in more ? { data: more.file } : {};
+      const sources = { flags: new Map(flags), env, file: { path: 'f.yaml', content } };
+      assert.throws(() => resolveSettings(places, sources), { message: want, code: 'SW1002', exitCode: 2 });
+    });
+  }
+
   it('style/S27: gives a frozen object', () => {
     assert.ok(Object.isFrozen(resolveSettings(table, { flags: new Map(), env: {} })));
   });
@@ -89,11 +109,15 @@ describe('resolveSettings', () => {
 });
 
 describe('readConfigFile', () => {
-  function read(text: string) {
+  function read(text: string, verb = 'up') {
     const folder = mkdtempSync(join(tmpdir(), 'slipway-config-'));
     try {
       writeFileSync(join(folder, 'site.yaml'), text);
-      return readConfigFile(join(folder, 'site.yaml'), 'up', { up: table, doctor: {} }).content;
+      return readConfigFile(join(folder, 'site.yaml'), verb, {
+        up: table,
+        apiserver: { port: table.port },
+        doctor: {},
+      }).content;
     } finally {
       rmSync(folder, { recursive: true });
     }
@@ -148,9 +172,29 @@ describe('readConfigFile', () => {
     it(`refuses ${name}`, () => assert.throws(() => read(text), { message: want, code: 'SW1003', exitCode: 2 }));
   }
 
-  it('names a file that is not there', () => {
-    assert.throws(() => readConfigFile('/nowhere/site.yaml', 'up', {}), {
-      message: /^\/nowhere\/site\.yaml: ENOENT/,
+  const owners = [
+    { verb: 'apiserver', text: 'port: 1', want: 'port belongs under "apiserver:"' },
+    { verb: 'doctor', text: 'port: 1', want: 'port belongs under "up:" or "apiserver:"' },
+    { verb: 'apiserver', text: 'once: true', want: 'once belongs under "up:"' },
+  ];
+  for (const { verb, text, want } of owners) {
+    it(`tells ${verb} that ${want}`, () => {
+      assert.throws(
+        () => read(text, verb),
+        (error: Error) => error.message.endsWith(`site.yaml: ${want}`),
+      );
     });
-  });
+  }
+
+  const unreadable = [
+    ['/nowhere/site.yaml', 'there is no such file'],
+    [import.meta.filename + '/x', 'there is no such file'],
+    [tmpdir(), 'it is a folder'],
+  ] as const;
+  for (const [path, why] of unreadable) {
+    it(`says of ${path} that ${why}, and what to do`, () => {
+      const message = `the config file ${path} cannot be read: ${why}. Name a YAML file with settings by --config or SLIPWAY_CONFIG, or leave both out`;
+      assert.throws(() => readConfigFile(path, 'up', {}), { message, code: 'SW1003', exitCode: 2 });
+    });
+  }
 });

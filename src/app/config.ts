@@ -34,7 +34,9 @@ function resolve(name: string, setting: Setting, { flags, env, file }: SettingSo
   if (flag === '' && setting.type === 'string') return setting.default;
   if (flag !== undefined) return parsed(setting, flag, `--${name}`);
   const variable = setting.env === undefined ? undefined : env[setting.env];
-  if (variable !== undefined && variable !== '') return parsed(setting, variable, `the variable ${setting.env}`);
+  // An empty variable is one that is not set, except for a path: there it is a variable of a script that was not set.
+  if (variable !== undefined && (variable !== '' || setting.type === 'path'))
+    return parsed(setting, variable, `the variable ${setting.env}`);
   const entry = file?.content[name];
   if (file !== undefined && entry !== undefined && entry !== null) {
     const origin = `${file.path}: ${name}`;

@@ -48,17 +48,40 @@ export const FAILURES = {
   },
   SW1103: {
     title: 'The data folder cannot be written',
-    cause: 'The folder belongs to somebody else, is on a read-only disk, or the disk is full.',
+    cause: 'The folder belongs to somebody else, is a file, is on a read-only disk, or the disk is full.',
     detect: 'The folder is created and a lock is written into it at start.',
     fix: 'Choose another folder with --data, or give yourself this one.',
     example: 'slipway up --data /proc/x',
   },
   SW1104: {
     title: 'The store of the API server cannot be opened',
-    cause: 'Its folder is in use by another process, was written by a later release, or its contents are damaged.',
+    cause:
+      'Its folder is in use by another process, a file in it may not be read, it was written by a later release, or its contents are damaged.',
     detect: 'The folder is locked, and every record is compared with its checksum, before anything is served.',
-    fix: 'The message names the process to stop, the release to use, or the command that keeps everything before the damage.',
+    fix: 'The message names the process to stop, the file, the release to use, or the command that keeps everything before the damage.',
     example: 'slipway apiserver --data .slipway/api, twice at once',
+  },
+  SW1105: {
+    title: 'The kubeconfig cannot be written',
+    cause: 'Its place is a folder, is below a file, or may not be written to.',
+    detect: 'A file is made beside it and removed again before the API server starts.',
+    fix: 'Choose another place: a file with --kubeconfig-out of `slipway apiserver`, a folder with --data of `slipway up`.',
+    example: 'slipway apiserver --kubeconfig-out /proc/kubeconfig',
+  },
+  SW1106: {
+    title: 'There is no damaged store to repair',
+    cause:
+      'The folder holds no store, or one that opens as it is. A repair cuts a store, so a good one would only lose.',
+    detect: 'The store is opened and verified as at a start, before a repair changes anything.',
+    fix: 'Start `slipway apiserver` with the folder. For an older state, restore a backup into another folder.',
+    example: 'slipway apiserver repair --data .slipway/api --to-revision 5',
+  },
+  SW1107: {
+    title: 'The keys of the API server cannot be used',
+    cause: 'The file identity.json in the data folder was changed, cut off, or may not be read.',
+    detect: 'Every key and certificate in it is read before the store is opened.',
+    fix: 'Put the file back from a copy. Or remove it: new keys are made, and kubeconfigs and tokens of before are refused.',
+    example: 'slipway apiserver --data .slipway/api, after identity.json was edited',
   },
   SW1201: {
     title: 'A phase of the journey failed',

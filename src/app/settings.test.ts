@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { COMMON_SETTINGS, parseSetting, type Setting, shown } from './settings.ts';
 
 const text = { type: 'string', default: undefined, description: 'd' } as const;
+const folder = { type: 'path', of: 'folder', default: undefined, description: 'd' } as const;
 const port = { type: 'integer', default: 0, min: 0, max: 65535, description: 'd' } as const;
 const flag = { type: 'boolean', default: false, description: 'd' } as const;
 const wait = { type: 'duration', default: 0, description: 'd' } as const;
@@ -11,6 +12,7 @@ const list = { type: 'list', default: [], description: 'd' } as const;
 describe('parseSetting', () => {
   const good: readonly { setting: Setting; given: string; want: unknown }[] = [
     { setting: text, given: 'a=b', want: 'a=b' },
+    { setting: folder, given: './a b', want: './a b' },
     { setting: port, given: '7440', want: 7440 },
     { setting: port, given: '0', want: 0 },
     { setting: port, given: '+65535', want: 65_535 },
@@ -35,6 +37,10 @@ describe('parseSetting', () => {
     { setting: port, given: '1e3', want: '--x must be a whole number from 0 to 65535, not "1e3"' },
     { setting: port, given: '', want: '--x must be a whole number from 0 to 65535, not ""' },
     { setting: text, given: 'a\x1b[31m', want: '--x must be text without control characters, not "a\\x1b[31m"' },
+    { setting: folder, given: '', want: '--x must be the path of a folder, not ""' },
+    { setting: folder, given: '  ', want: '--x must be the path of a folder, not "  "' },
+    { setting: folder, given: 'a\n', want: '--x must be text without control characters, not "a\\x0a"' },
+    { setting: COMMON_SETTINGS.config, given: '', want: '--x must be the path of a file, not ""' },
     { setting: flag, given: 'maybe', want: '--x must be true or false, not "maybe"' },
     { setting: flag, given: 'constructor', want: '--x must be true or false, not "constructor"' },
     { setting: wait, given: '5', want: '--x must be a duration such as 300ms, 15s or 1h30m, not "5"' },

@@ -10,6 +10,8 @@ interface SettingBase<Type extends string, Value> {
 }
 
 export type StringSetting = SettingBase<'string', string | undefined> & { readonly allowed?: readonly string[] };
+/** Where something is; never empty, because nothing is nowhere. */
+export type PathSetting = SettingBase<'path', string | undefined> & { readonly of: 'file' | 'folder' };
 export type BooleanSetting = SettingBase<'boolean', boolean>;
 export type IntegerSetting = SettingBase<'integer', number | undefined> & {
   readonly min: number;
@@ -19,7 +21,13 @@ export type DurationSetting = SettingBase<'duration', number>;
 export type ListSetting = SettingBase<'list', readonly string[]>;
 
 /** One row of the table from which flags, environment, config file, help and reference are derived (style S26). */
-export type Setting = StringSetting | BooleanSetting | IntegerSetting | DurationSetting | ListSetting;
+export type Setting =
+  | StringSetting
+  | PathSetting
+  | BooleanSetting
+  | IntegerSetting
+  | DurationSetting
+  | ListSetting;
 
 /** Settings by flag name in kebab-case. */
 export type SettingTable = Readonly<Record<string, Setting>>;
@@ -31,7 +39,7 @@ type ValueOf<S extends Setting> = S extends { readonly allowed: readonly (infer 
     ? Widened<Default> | (S extends { readonly type: 'integer' } ? number : never) | StringOf<S>
     : never;
 type Widened<Value> = Value extends boolean ? boolean : Value extends number ? number : Value;
-type StringOf<S extends Setting> = S extends { readonly type: 'string' } ? string : never;
+type StringOf<S extends Setting> = S extends { readonly type: 'string' | 'path' } ? string : never;
 
 export type SettingValues<Table extends SettingTable> = { readonly [Name in keyof Table]: ValueOf<Table[Name]> };
 
@@ -60,7 +68,8 @@ export const COMMON_SETTINGS = {
     description: 'colour on a terminal; --no-color or the variable NO_COLOR turns it off, FORCE_COLOR forces it',
   },
   config: {
-    type: 'string',
+    type: 'path',
+    of: 'file',
     default: undefined,
     env: 'SLIPWAY_CONFIG',
     description: 'YAML file with settings, below flags and environment',
@@ -87,12 +96,19 @@ export function parseSetting(setting: Setting, text: string, origin: string): un
         .split(',')
         .map((item) => item.trim())
         .filter((item) => item !== '');
+    case 'path':
+      return text.trim() === ''
+        ? refuse(origin, text, `the path of a ${setting.of}`)
+        : withoutControl(text, origin);
     case 'string':
-      if (/\p{Cc}/u.test(text)) return refuse(origin, text, 'text without control characters');
+      withoutControl(text, origin);
       if (setting.allowed === undefined || setting.allowed.includes(text)) return text;
       return refuse(origin, text, `one of ${setting.allowed.join(', ')}`);
   }
 }
+
+const withoutControl = (text: string, origin: string): string =>
+  /\p{Cc}/u.test(text) ? refuse(origin, text, 'text without control characters') : text;
 
 function parseInteger({ min, max }: IntegerSetting, text: string, origin: string): number {
   const value = /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN;

@@ -8,8 +8,11 @@ export type ExitCode = 0 | 1 | 2 | 3 | 130;
 
 /** How a verb speaks. The result goes to stdout, everything else to stderr (experience X1). */
 export interface Output {
-  /** The one result: `text` for people, `json` for programs; only the asked-for form is printed. */
-  result(text: string, json: unknown): void;
+  /**
+   * The one result: `text` for people, `json` for programs; only the asked-for form is printed. From a verb that stays up
+   * it is one line of JSON, because whoever waits for it reads lines and no end comes.
+   */
+  result(text: string, json: unknown, shape?: 'document' | 'line'): void;
   /** Progress or advice; never mixed into the result. */
   hint(text: string): void;
   /** Shows a journey while it runs; disposal restores the terminal. */

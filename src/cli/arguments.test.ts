@@ -58,12 +58,20 @@ describe('parseArguments', () => {
     { line: 'rnu', want: 'unknown verb "rnu". Did you mean run?' },
     { line: 'kubernetes', want: 'unknown verb "kubernetes". See: slipway --help' },
     { line: 'run --leader-elct', want: 'unknown option --leader-elct. Did you mean --leader-elect?' },
-    { line: 'run --__proto__', want: 'unknown option --__proto__. See: slipway --help' },
-    { line: 'run --constructor', want: 'unknown option --constructor. See: slipway --help' },
+    { line: 'run --__proto__', want: 'unknown option --__proto__. See: slipway run --help' },
+    { line: 'run --constructor', want: 'unknown option --constructor. See: slipway run --help' },
     { line: 'run --kubeconfig', want: '--kubeconfig needs a value: where the cluster is' },
     {
       line: 'run --leader-elect false',
       want: 'unexpected argument "false". Write a boolean with an equals sign: --name=false',
+    },
+    {
+      line: 'explain SW1 --kubeconfig f',
+      want: 'unknown option --kubeconfig: it belongs to slipway run. See: slipway explain --help',
+    },
+    {
+      line: 'explain SW1 --no-leader-elect',
+      want: 'unknown option --no-leader-elect: it belongs to slipway run. See: slipway explain --help',
     },
     { line: 'run x', want: 'unexpected argument "x". See: slipway run --help' },
     { line: 'explain', want: 'slipway explain needs CODE: a code. Example: slipway explain SW1' },
@@ -86,7 +94,7 @@ describe('parseArguments', () => {
     assert.equal(invocation.kind === 'run' && invocation.verb.name, 'version');
     assert.deepEqual(invocation.kind === 'run' && [...invocation.flags], [['output', 'json']]);
     assert.throws(() => parseArguments(['--version', '--bogus'], [version]), {
-      message: 'unknown option --bogus. See: slipway --help',
+      message: 'unknown option --bogus. See: slipway version --help',
     });
   });
 

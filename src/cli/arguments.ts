@@ -36,7 +36,8 @@ export function parseArguments(argv: readonly string[], verbs: readonly Verb[]):
   if (topic !== undefined) return { kind: 'help', verb: verbNamed(topic, verbs) };
   const verb = verbNamed(name, verbs);
   if (wantsHelp) return { kind: 'help', verb };
-  return { kind: 'run', verb, ...flagsAndPositionals([...argv.slice(0, at), ...argv.slice(at + 1)], verb) };
+  const rest = [...argv.slice(0, at), ...argv.slice(at + 1)];
+  return { kind: 'run', verb, ...flagsAndPositionals(rest, verb, verbs) };
 }
 
 const HELP: readonly string[] = ['--help', '-h', '-help'];
@@ -50,7 +51,10 @@ const asVersionVerb = (argv: readonly string[]): readonly string[] => [
 /** Without a verb only help can be meant; anything unknown beside it is still an error. */
 function overview(argv: readonly string[]): Invocation {
   const words = argv.filter((word) => !HELP.includes(word) && word !== 'help');
-  return { kind: 'overview', flags: readFlags(words, COMMON_SETTINGS).flags };
+  return {
+    kind: 'overview',
+    flags: readFlags(words, COMMON_SETTINGS, (_, match) => match || '. See: slipway --help').flags,
+  };
 }
 
 /** The first word that is neither a flag nor the value of one. */
@@ -70,8 +74,9 @@ function verbNamed(name: string, verbs: readonly Verb[]): Verb {
   throw usageError(`unknown verb "${shown(name)}"${match || '. See: slipway --help'}`);
 }
 
-function flagsAndPositionals(words: readonly string[], verb: Verb) {
-  const { flags, rest } = readFlags(words, { ...COMMON_SETTINGS, ...verb.settings });
+function flagsAndPositionals(words: readonly string[], verb: Verb, verbs: readonly Verb[]) {
+  const table = { ...COMMON_SETTINGS, ...verb.settings };
+  const { flags, rest } = readFlags(words, table, (name, match) => wayOn(name, match, verb, verbs));
   const wanted = verb.positionals ?? [];
   const missing = wanted.slice(rest.length).find(({ isRequired }) => isRequired);
   if (missing !== undefined) {
@@ -88,7 +93,19 @@ function flagsAndPositionals(words: readonly string[], verb: Verb) {
   throw usageError(`unexpected argument "${shown(extra)}"${hint}`);
 }
 
-function readFlags(words: readonly string[], table: SettingTable) {
+/** A flag that other verbs have was not mistyped: whoever wrote it must know that it is theirs. */
+function wayOn(name: string, match: string, verb: Verb, verbs: readonly Verb[]): string {
+  const others = verbs.filter((other) => other !== verb && Object.hasOwn(other.settings, name));
+  const owners = others.map((other) => other.name);
+  const help = `. See: slipway ${verb.name} --help`;
+  if (owners.length === 0) return match || help;
+  return `: it belongs to slipway ${owners.join(' and slipway ')}${help}`;
+}
+
+/** Ends the sentence about an unknown flag; `match` is the suggestion of a similar one, or empty. */
+type WayOn = (name: string, match: string) => string;
+
+function readFlags(words: readonly string[], table: SettingTable, end: WayOn) {
   const flags = new Map<string, string>();
   const rest: string[] = [];
   for (let at = 0; at < words.length; at++) {
@@ -99,7 +116,7 @@ function readFlags(words: readonly string[], table: SettingTable) {
       rest.push(word);
       continue;
     }
-    const known = knownFlag(flag, table);
+    const known = knownFlag(flag, table, end);
     const value = known.value ?? words[++at];
     if (value === undefined) throw usageError(`--${known.name} needs a value: ${known.setting.description}`);
     const before = known.setting.type === 'list' ? flags.get(known.name) : undefined;
@@ -121,7 +138,7 @@ const find = (name: string, table: SettingTable): Setting | undefined =>
 const takesValue = (setting: Setting | undefined): boolean => setting !== undefined && setting.type !== 'boolean';
 
 /** The setting a flag means; a boolean without a value is `true`, its `--no-` form `false`. */
-function knownFlag({ name, typed, value }: Flag, table: SettingTable) {
+function knownFlag({ name, typed, value }: Flag, table: SettingTable, end: WayOn) {
   const setting = find(name, table);
   if (setting !== undefined)
     return { name, setting, value: value ?? (setting.type === 'boolean' ? 'true' : undefined) };
@@ -130,5 +147,5 @@ function knownFlag({ name, typed, value }: Flag, table: SettingTable) {
   if (negated?.type === 'boolean' && value === undefined)
     return { name: positive, setting: negated, value: 'false' };
   const match = suggestion(name, Object.keys(table), '--');
-  throw usageError(`unknown option ${shown(typed)}${match || '. See: slipway --help'}`);
+  throw usageError(`unknown option ${shown(typed)}${end(positive, match)}`);
 }

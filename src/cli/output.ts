@@ -17,8 +17,10 @@ export interface OutputOptions {
 /** The result on stdout in the form that was asked for, everything else on stderr (experience X1). */
 export function createOutput({ format, streams, show, drawable }: OutputOptions): Output {
   return {
-    result: (text, json) =>
-      streams.stdout(format === 'json' ? `${JSON.stringify(json, null, 2)}\n` : `${drawable(text)}\n`),
+    result: (text, json, shape = 'document') => {
+      const indent = shape === 'line' ? 0 : 2;
+      streams.stdout(format === 'json' ? `${JSON.stringify(json, null, indent)}\n` : `${drawable(text)}\n`);
+    },
     hint: (text) => streams.stderr(`${drawable(text)}\n`),
     show,
   };

@@ -172,6 +172,19 @@ describe('a damaged store', () => {
     await (await openTestStore(one))[Symbol.asyncDispose]();
   });
 
+  it('reliability/D11: is refused with a command that works when nothing can be kept', async () => {
+    await using directory = await scratchDirectory();
+    await closedStore(directory.path, 3);
+    const { database } = layoutOf(directory.path);
+    writeFileSync(database, 'this is no database'.repeat(500));
+    await assert.rejects(openTestStore(directory.path), {
+      message:
+        `store damaged: ${database}: file is not a database. Nothing was changed. There is nothing before the damage to ` +
+        'keep: restore a backup, choose another --data, or begin with an empty store: ' +
+        `slipway apiserver repair --data ${directory.path} --to-revision 0 (a copy is kept)`,
+    });
+  });
+
   it('would be served if rows were not checked, which is the mistake that the tests above find', async () => {
     await using directory = await scratchDirectory();
     await closedStore(directory.path, 10);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { scratchDirectory } from '../../../test/support/scratch.ts';
 import { CONFIG_MAPS, contentOf, openTestStore, PODS, rendered } from '../../../test/support/store.ts';
@@ -121,6 +121,67 @@ describe('a repair', () => {
     assert.equal(objects + lostRecords, 40);
     await using after = await openTestStore(directory.path);
     assert.equal(after.count(PODS), objects);
+  });
+
+  it('begins with an empty store where nothing is left of the old one, behind all its revisions', async () => {
+    for (const destroy of [rmSync, (file: string) => writeFileSync(file, 'no database')]) {
+      await using directory = await scratchDirectory();
+      const store = await openTestStore(directory.path);
+      await store.put(`${CONFIG_MAPS}ns/a`, 0, rendered('a'));
+      await store[Symbol.asyncDispose]();
+      const { database, mark } = layoutOf(directory.path);
+      destroy(database);
+      const { copy, ...repaired } = repairStore(directory.path, { toRevision: 0, clock });
+      assert.deepEqual(repaired, { objects: 0, lostRecords: 0, revision: 2 + REVISION_LEAP });
+      assert.ok(existsSync(join(copy, basename(mark))));
+      await using after = await openTestStore(directory.path);
+      assert.deepEqual([after.count(''), after.revision], [0, 2 + REVISION_LEAP]);
+    }
+  });
+
+  it('does not look for revisions that cannot be', async () => {
+    await using directory = await scratchDirectory();
+    const store = await openTestStore(directory.path);
+    await store.put(`${CONFIG_MAPS}ns/a`, 0, rendered('a'));
+    await store[Symbol.asyncDispose]();
+    writeFileSync(layoutOf(directory.path).database, 'no database');
+    const { revision } = repairStore(directory.path, { toRevision: Number.MAX_SAFE_INTEGER, clock });
+    assert.equal(revision, 1_000_002 + REVISION_LEAP);
+  });
+
+  it('reliability/P4: is refused, with nothing changed, for a store that is not damaged', async () => {
+    await using directory = await scratchDirectory();
+    const store = await openTestStore(directory.path);
+    for (let at = 0; at < 9; at++) await store.put(`${CONFIG_MAPS}ns/${at}`, 0, rendered('a'));
+    const content = contentOf(store);
+    await store[Symbol.asyncDispose]();
+    const { database, mark } = layoutOf(directory.path);
+    const before = [database, mark].map((file) => readFileSync(file));
+    assert.throws(() => repairStore(directory.path, { toRevision: 5, clock }), {
+      reason: 'StoreNotDamaged',
+      message:
+        `the store in ${directory.path} is not damaged, and everything up to its last revision 10 is there. Nothing was ` +
+        'changed. An older state comes from a backup that is restored into another folder: docs/how-to/use-the-api-server.md',
+    });
+    assert.deepEqual(
+      [database, mark].map((file) => readFileSync(file)),
+      before,
+    );
+    assert.ok(!readdirSync(directory.path).some((name) => name.startsWith('damaged-')));
+    await using after = await openTestStore(directory.path);
+    assert.deepEqual([after.incarnation, contentOf(after)], [store.incarnation, content]);
+  });
+
+  it('is refused for a store of a later release', async () => {
+    await using directory = await scratchDirectory();
+    await (await openTestStore(directory.path))[Symbol.asyncDispose]();
+    {
+      using database = new SqliteFile(layoutOf(directory.path).database);
+      const meta = readMeta(database);
+      assert.ok(meta);
+      writeMeta(database, { ...meta, format: 9 });
+    }
+    assert.throws(() => repairStore(directory.path, { toRevision: 1, clock }), { reason: 'StoreTooNew' });
   });
 
   it('needs a store', async () => {

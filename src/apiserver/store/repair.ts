@@ -5,9 +5,11 @@ import { userError } from '../../base/errors.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { readMark } from './high-water-mark.ts';
 import { type Layout, layoutOf, syncPath } from './layout.ts';
+import { StoreDamaged, StoreNotDamaged } from './refusal.ts';
 import { REVISION_LEAP } from './restore.ts';
 import { SqliteFile, type SqlRow, type SqlStatement } from './sqlite-file.ts';
 import { checkedRow, hasDatabase, installStore, type LogRow, SELECT_ROWS } from './store-file.ts';
+import { verified } from './verify.ts';
 
 export interface RepairOptions {
   readonly toRevision: number;
@@ -40,15 +42,33 @@ export function repairStore(
   { toRevision, clock, release = 'unknown' }: RepairOptions,
 ): Repaired {
   const layout = layoutOf(directory);
-  if (!hasDatabase(layout)) throw userError('StoreMissing', `${directory} has no store to repair`);
-  using _ = lockDirectory(layout, clock);
-  const copy = copied(layout, clock);
-  const { rows, highest, lostRecords } = salvaged(layoutOf(copy), toRevision);
+  if (!hasDatabase(layout) && !existsSync(layout.mark))
+    throw userError('StoreMissing', `${directory} has no store to repair. Name the folder of one with --data`);
+  using _ = lockDirectory(layout, { clock, program: 'slipway apiserver repair' });
+  requireDamage(layout, release);
   const mark = readMark(layout);
-  const acknowledged = typeof mark === 'string' ? 0 : mark.revision;
-  const compactRevision = Math.max(highest, acknowledged, toRevision) + REVISION_LEAP;
+  const acknowledged = typeof mark === 'string' ? undefined : mark.revision;
+  const last = acknowledged === undefined ? toRevision : Math.min(toRevision, acknowledged + MOST_UNMARKED);
+  const copy = copied(layout, clock);
+  const { rows, highest, lostRecords } = salvaged(layoutOf(copy), last);
+  const compactRevision = Math.max(highest, acknowledged ?? 0, last) + REVISION_LEAP;
   installStore(layout, { incarnation: clock.uuid(), release, compactRevision, rows });
   return { copy, objects: rows.length, lostRecords, revision: compactRevision };
+}
+
+/** Far more than can be written between two durable marks: no revision behind it needs to be looked for. */
+const MOST_UNMARKED = 1_000_000;
+
+/** A store that opens keeps everything it has: cutting it can only lose. One of a later release is not ours to change. */
+function requireDamage(layout: Layout, release: string): void {
+  if (!hasDatabase(layout)) return;
+  try {
+    const { anchor, core } = verified(layout, { release });
+    anchor[Symbol.dispose]();
+    throw new StoreNotDamaged(layout.directory, core.revision);
+  } catch (error) {
+    if (!(error instanceof StoreDamaged)) throw error;
+  }
 }
 
 function copied({ directory, database, wal, mark }: Layout, clock: Clock): string {
@@ -66,6 +86,7 @@ function copied({ directory, database, wal, mark }: Layout, clock: Clock): strin
 
 /** The newest good row of each key up to the revision; a removed key has none. */
 function salvaged({ database: file }: Layout, toRevision: number): Salvage {
+  if (!existsSync(file)) return { rows: [], highest: 0, lostRecords: 0 };
   using database = new SqliteFile(file, { readOnly: true });
   const latest = new Map<string, LogRow>();
   let highest = 0;

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
 import { userError } from '../../base/errors.ts';
 import { lockDirectory } from './directory-lock.ts';
@@ -34,8 +34,7 @@ export interface Restored {
 export function restoreStore(backupFile: string, directory: string, options: RestoreOptions): Restored {
   const { clock, release = 'unknown' } = options;
   const layout = layoutOf(directory);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  using _ = lockDirectory(layout, clock);
+  using _ = lockDirectory(layout, { clock });
   if (hasDatabase(layout)) {
     throw userError('StoreExists', `${directory} has a store already. Move it away or choose another directory`);
   }

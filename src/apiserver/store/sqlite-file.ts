@@ -8,6 +8,7 @@ export type SqlRow = readonly SQLOutputValue[];
 /** Primary result codes of SQLite that mean something to us. */
 const SQLITE_BUSY = 5;
 export const SQLITE_FULL = 13;
+export const SQLITE_CANTOPEN = 14;
 
 /** The primary result code of an error of SQLite; undefined for any other error. */
 export function sqliteCode(error: unknown): number | undefined {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { scratchDirectory } from '../../../test/support/scratch.ts';
 import { CONFIG_MAPS, contentOf, dataOf, openTestStore, PODS, rendered } from '../../../test/support/store.ts';
 import { SystemClock, VirtualClock } from '../../base/clock.ts';
 import { layoutOf } from './layout.ts';
+import { restoreStore } from './restore.ts';
 import { SqliteFile } from './sqlite-file.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 import type { Store } from './store.ts';
@@ -216,11 +217,18 @@ describe('a directory that is not ours to use', () => {
   it('reliability/D13: says who uses it', async () => {
     await using directory = await scratchDirectory();
     const clock = new VirtualClock({ start: new Date(2026, 0, 1, 12, 3) });
-    await using _ = await openTestStore(directory.path, { clock });
+    await using _ = await openTestStore(directory.path, { clock, program: 'slipway apiserver' });
     await assert.rejects(openTestStore(directory.path), {
       reason: 'StoreInUse',
       message: `${directory.path} is in use by process ${process.pid} (slipway apiserver, started 12:03). Stop it or choose another --data`,
     });
+    writeFileSync(layoutOf(directory.path).holder, '{"pid":7,"since":"01:02","program":"slipway up"}');
+    await assert.rejects(
+      openTestStore(directory.path),
+      /is in use by process 7 \(slipway up, started 01:02\)\. Stop/,
+    );
+    writeFileSync(layoutOf(directory.path).holder, '{"pid":7,"since":"01:02"}');
+    await assert.rejects(openTestStore(directory.path), /is in use by process 7 \(started 01:02\)\. Stop it/);
     rmSync(layoutOf(directory.path).holder);
     await assert.rejects(openTestStore(directory.path), /is in use by another process\. Stop it/);
   });
@@ -245,7 +253,39 @@ describe('a directory that is not ours to use', () => {
     await using directory = await scratchDirectory();
     const file = join(directory.path, 'file');
     writeFileSync(file, '');
-    await assert.rejects(openTestStore(join(file, 'data')), { reason: 'DataDirectoryUnusable' });
+    const refusal = (path: string, why: string) => ({
+      reason: 'DataFolderUnusable',
+      message: `the data folder ${path} cannot be written: ${why}. Choose another folder with --data, or give yourself this one`,
+    });
+    const below = join(file, 'data');
+    await assert.rejects(openTestStore(below), refusal(below, 'a part of the path is a file'));
+    await assert.rejects(openTestStore(file), refusal(file, 'it is a file'));
     assert.ok(existsSync(file));
   });
+
+  it('gives up at once where no folder and no file can be made', async (t) => {
+    if (process.platform !== 'linux') return t.skip('there is no /proc here');
+    await assert.rejects(
+      openTestStore('/proc/x'),
+      /^SlipwayError: the data folder \/proc\/x cannot be written: a folder/,
+    );
+    assert.throws(() => restoreStore('/nowhere', '/proc/x', { clock: new VirtualClock() }), {
+      reason: 'DataFolderUnusable',
+    });
+    await assert.rejects(openTestStore('/proc/self/task'), { reason: 'DataFolderUnusable' });
+  });
+
+  for (const name of ['database', 'wal', 'mark', 'lock', 'holder'] as const) {
+    it(`names its ${name} when that is no file`, async () => {
+      await using directory = await scratchDirectory();
+      await (await openTestStore(directory.path))[Symbol.asyncDispose]();
+      const file = layoutOf(directory.path)[name];
+      rmSync(file, { force: true });
+      mkdirSync(file);
+      await assert.rejects(openTestStore(directory.path), {
+        reason: 'StoreFileUnusable',
+        message: `the store cannot be opened: ${file}: it is a folder. Give yourself the file, or choose another folder with --data`,
+      });
+    });
+  }
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { scratchDirectory } from '../../../test/support/scratch.ts';
@@ -55,14 +55,18 @@ describe('the hub phase', () => {
   it('fails with the reason, leaving nothing behind, when the store is in use', async () => {
     await using folder = await scratchDirectory();
     const { context, kept } = contextIn(folder.path);
-    await using _other = await startApiServer({ dataDir: join(context.data, 'api'), listen: false });
+    await using _other = await startApiServer({
+      dataDir: join(context.data, 'api'),
+      listen: false,
+      program: 'slipway apiserver',
+    });
     const outcome = await hubPhase.run(context);
     assert.partialDeepStrictEqual(outcome, {
       health: 'failed',
       code: 'SW1104',
       detail: 'the Kubernetes API did not start',
     });
-    assert.match(JSON.stringify(outcome), /is in use by/);
+    assert.match(JSON.stringify(outcome), /is in use by process \d+ \(slipway apiserver, started/);
     assert.equal(kept.length, 0);
   });
 
@@ -71,10 +75,24 @@ describe('the hub phase', () => {
     const { context, kept, stop } = contextIn(folder.path);
     const dataDir = join(context.data, 'api');
     await (await startApiServer({ dataDir, listen: false })).stop();
-    mkdirSync(join(context.data, 'kubeconfig.new'));
-    writeFileSync(join(context.data, 'kubeconfig'), 'old');
-    await assert.rejects(hubPhase.run(context), { code: 'EISDIR' });
+    const file = join(context.data, 'kubeconfig');
+    mkdirSync(file);
+    assert.deepEqual(await hubPhase.run(context), {
+      health: 'failed',
+      detail: 'the kubeconfig was not written',
+      what: `the kubeconfig cannot be written to ${file}: it is a folder. Move away what is there, or choose another folder with --data`,
+      code: 'SW1105',
+    });
     assert.equal(kept.length, 1);
+    assert.deepEqual(readdirSync(context.data).sort(), ['api', 'kubeconfig']);
     await stop();
+  });
+
+  it('fails with the code of what is wrong', async () => {
+    await using folder = await scratchDirectory();
+    const { context } = contextIn(folder.path);
+    mkdirSync(join(context.data, 'api'), { recursive: true });
+    writeFileSync(join(context.data, 'api', 'identity.json'), '');
+    assert.partialDeepStrictEqual(await hubPhase.run(context), { health: 'failed', code: 'SW1107' });
   });
 });

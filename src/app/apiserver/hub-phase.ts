@@ -3,10 +3,12 @@ import type { ApiServer } from '../../apiserver/options.ts';
 import { startApiServer } from '../../apiserver/start.ts';
 import { messageOf } from '../../base/errors.ts';
 import { createLog } from '../../base/log.ts';
+import { CommandError } from '../failures.ts';
 import type { Phase, PhaseContext, PhaseOutcome } from '../journey/phase.ts';
 import { shellWord, shownPath } from '../journey/plain-text.ts';
 import { releaseVersion } from '../release.ts';
 import { writeKubeconfig } from './kubeconfig-file.ts';
+import { refusalOf } from './store-refusal.ts';
 
 /** Starts the API that everything else talks to (experience 4.1). */
 export const hubPhase: Phase = {
@@ -29,19 +31,20 @@ async function run(context: PhaseContext): Promise<PhaseOutcome> {
       clock,
       log,
       release: releaseVersion(),
+      program: 'slipway up',
     });
   } catch (error) {
-    return {
-      health: 'failed',
-      detail: 'the Kubernetes API did not start',
-      what: messageOf(error),
-      code: 'SW1104',
-    };
+    return failed('the Kubernetes API did not start', error);
   }
   context.keep('the Kubernetes API', server);
   const startMs = Math.round(clock.monotonicMs() - startedMs);
   const file = join(data, 'kubeconfig');
-  await writeKubeconfig(file, await server.kubeconfig());
+  const way = 'Move away what is there, or choose another folder with --data';
+  try {
+    await writeKubeconfig({ file, way }, await server.kubeconfig());
+  } catch (error) {
+    return failed('the kubeconfig was not written', error);
+  }
   const shown = shownPath(folder, file);
   return {
     health: 'done',
@@ -52,4 +55,9 @@ async function run(context: PhaseContext): Promise<PhaseOutcome> {
     ],
     tries: [{ kind: 'command', text: `kubectl --kubeconfig ${shellWord(shown)} get namespaces` }],
   };
+}
+
+function failed(detail: string, error: unknown): PhaseOutcome {
+  const refusal = error instanceof CommandError ? error : refusalOf(error);
+  return { health: 'failed', detail, what: messageOf(error), code: refusal?.code ?? 'SW1104' };
 }

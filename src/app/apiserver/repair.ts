@@ -12,7 +12,9 @@ export async function repair(
 ): Promise<ExitCode> {
   if (directory === undefined) throw usageError('repair needs --data FOLDER');
   if (toRevision === undefined)
-    throw usageError('repair needs --to-revision N: the message about the damage names it');
+    throw usageError(
+      'repair needs --to-revision N: `slipway apiserver --data FOLDER` names it when the store is damaged',
+    );
   const { copy, objects, lostRecords, revision } = await refusingDamage(() =>
     Promise.resolve(repairStore(directory, { toRevision, clock, release: releaseVersion() })),
   );

@@ -1,8 +1,8 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { codeOf, ensureFolder, folderRefusal, writeProblem } from '../../apiserver/store/data-folder.ts';
 import { messageOf } from '../../base/errors.ts';
 import { CommandError } from '../failures.ts';
-import { ensureFolder } from '../folder.ts';
 import { shownPath } from './plain-text.ts';
 
 /** What the lock file says about the process that holds it. */
@@ -151,20 +151,5 @@ function readStat(pid: number): { readonly ticks: string; readonly isDead: boole
   }
 }
 
-const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
-
-function notWritable(place: string, error: unknown): CommandError {
-  const why = WHY[String(codeOf(error))] ?? String(codeOf(error));
-  const way = 'Choose another folder with --data, or give yourself this one';
-  return new CommandError('SW1103', 3, `the data folder ${place} cannot be written: ${why}. ${way}`, error);
-}
-
-const WHY: Readonly<Record<string, string>> = {
-  EACCES: 'no write permission',
-  EPERM: 'no write permission',
-  EROFS: 'the disk is read-only',
-  ENOSPC: 'the disk is full',
-  ENOTDIR: 'a part of the path is a file',
-  EEXIST: 'it is a file',
-  ENOENT: 'a folder cannot be made there',
-};
+const notWritable = (place: string, error: unknown): CommandError =>
+  new CommandError('SW1103', 3, folderRefusal(place, writeProblem(error)), error);

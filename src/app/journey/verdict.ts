@@ -23,6 +23,12 @@ interface Ending {
   readonly place: string;
 }
 
+/** What a user who asked for the end reads last; `place` = the data folder, as a shell takes it. */
+export const stoppedSentence = (place: string | undefined): string =>
+  place === undefined
+    ? 'everything is stopped'
+    : `everything is stopped; data stays in ${place}, to remove it: rm -r ${place}`;
+
 /** The very last line (experience X26, X30). */
 export function lastWords(ending: Ending): Pick<JourneyEvent, 'kind' | 'detail'> {
   const { failed, stillRunning, wasAsked, isOnce, place } = ending;
@@ -32,8 +38,7 @@ export function lastWords(ending: Ending): Pick<JourneyEvent, 'kind' | 'detail'>
   ];
   if (problems.length > 0) return { kind: 'error', detail: problems.join('; ') };
   if (wasAsked) {
-    const detail = `everything is stopped; data stays in ${place}, to remove it: rm -r ${place}`;
-    return { kind: 'progress', detail };
+    return { kind: 'progress', detail: stoppedSentence(place) };
   }
   const detail = isOnce ? 'nothing is left running' : 'nothing is running, so this ends here';
   return { kind: 'progress', detail };

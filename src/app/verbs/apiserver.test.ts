@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { scratchDirectory } from '../../../test/support/scratch.ts';
 import { startApiServer } from '../../apiserver/start.ts';
@@ -13,6 +13,7 @@ import { apiserverVerb } from './apiserver.ts';
 interface Said {
   readonly text: string;
   readonly json: unknown;
+  readonly shape: string | undefined;
 }
 
 /** Runs the verb as the command line would; `ready` is its result. */
@@ -22,7 +23,7 @@ function run(folder: string, flags: Readonly<Record<string, string>> = {}, ...po
   const hints: string[] = [];
   const context: VerbContext = {
     output: {
-      result: (text, json) => said.resolve({ text, json }),
+      result: (text, json, shape) => said.resolve({ text, json, shape }),
       hint: (text) => void hints.push(text),
       show: () => ({ [Symbol.dispose]: () => undefined }),
     },
@@ -47,26 +48,31 @@ function run(folder: string, flags: Readonly<Record<string, string>> = {}, ...po
 describe('slipway apiserver', () => {
   it('serves until it is stopped, having written a kubeconfig that only its owner reads', async () => {
     await using folder = await scratchDirectory();
-    const { ready, stop, exit } = run(folder.path, { port: '0', 'kubeconfig-out': 'sub/kube.yaml' });
-    const { text, json } = await ready();
+    const { ready, stop, exit, hints } = run(folder.path, { port: '0', 'kubeconfig-out': 'sub/kube.yaml' });
+    const { text, json, shape } = await ready();
     const file = join(folder.path, 'sub', 'kube.yaml');
     assert.partialDeepStrictEqual(json, { kubeconfig: file, data: null });
+    assert.equal(shape, 'line');
     assert.match(text, /^Kubernetes API ready at https:\/\/127\.0\.0\.1:\d+ after \d+ ms: \d+ resources served\n/);
     assert.match(text, /objects are kept in memory only \(--data FOLDER keeps them\)\ntry: kubectl --kubeconfig /);
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.partialDeepStrictEqual(parseYaml(readFileSync(file, 'utf8')), { kind: 'Config', apiVersion: 'v1' });
+    assert.deepEqual(readdirSync(join(folder.path, 'sub')), ['kube.yaml']);
+    assert.deepEqual(hints, []);
     stop();
     assert.equal(await exit, 0);
+    assert.deepEqual(hints, ['everything is stopped']);
   });
 
   it('keeps its objects where it is told to', async () => {
     await using folder = await scratchDirectory();
-    const { ready, stop, exit } = run(folder.path, { port: '0', data: 'api', durability: 'normal' });
+    const { ready, stop, exit, hints } = run(folder.path, { port: '0', data: 'api', durability: 'normal' });
     const { text, json } = await ready();
     assert.partialDeepStrictEqual(json, { data: join(folder.path, 'api') });
     assert.match(text, /\nobjects are kept in .*api\n/);
     stop();
     assert.equal(await exit, 0);
+    assert.deepEqual(hints, ['everything is stopped; data stays in api, to remove it: rm -r api']);
   });
 
   it('does not begin to wait when it was stopped already', async () => {
@@ -79,14 +85,25 @@ describe('slipway apiserver', () => {
   it('reliability/P4: exits 3 when the folder is in use or cannot be one', async () => {
     await using folder = await scratchDirectory();
     const dataDir = join(folder.path, 'api');
-    await using _other = await startApiServer({ dataDir, listen: false });
+    await using _other = await startApiServer({ dataDir, listen: false, program: 'slipway up' });
     await assert.rejects(run(folder.path, { port: '0', data: 'api' }).exit, {
       code: 'SW1104',
       exitCode: 3,
-      message: /is in use by/,
+      message: /is in use by process \d+ \(slipway up, started \d\d:\d\d\)\. /,
     });
     writeFileSync(join(folder.path, 'file'), '');
-    await assert.rejects(run(folder.path, { port: '0', data: 'file' }).exit, { exitCode: 3 });
+    await assert.rejects(run(folder.path, { port: '0', data: 'file' }).exit, {
+      code: 'SW1103',
+      exitCode: 3,
+      message: /^the data folder .*file cannot be written: it is a file\. Choose another folder with --data/,
+    });
+    mkdirSync(join(folder.path, 'keys'));
+    writeFileSync(join(folder.path, 'keys', 'identity.json'), '{');
+    await assert.rejects(run(folder.path, { port: '0', data: 'keys' }).exit, {
+      code: 'SW1107',
+      exitCode: 3,
+      message: /identity\.json cannot be used: it is not JSON\. Put the file back/,
+    });
   });
 
   it('exits 3 when the port is taken', async () => {
@@ -99,16 +116,55 @@ describe('slipway apiserver', () => {
     server.close();
   });
 
-  it('lets what is no damage through as it is', async () => {
+  const places: readonly [string, string, string][] = [
+    ['is a folder', 'folder', 'it is a folder'],
+    ['is below a file', 'file/config', 'a part of the path is a file'],
+    ['is below a file, and deep', 'file/a/config', 'a part of the path is a file'],
+    ['is where no file can be made', '/proc/config', 'a folder cannot be made there'],
+    ['is where no folder can be made', '/proc/a/config', 'a folder cannot be made there'],
+    ['is no file', '/dev/null', 'it is not an ordinary file'],
+  ];
+  for (const [what, given, why] of places) {
+    it(`exits 3, having started and left nothing, when the place of the kubeconfig ${what}`, async (t) => {
+      if (process.platform !== 'linux') return t.skip('there is no /proc here');
+      await using folder = await scratchDirectory();
+      mkdirSync(join(folder.path, 'folder'));
+      writeFileSync(join(folder.path, 'file'), '');
+      await assert.rejects(run(folder.path, { port: '0', data: 'api', 'kubeconfig-out': given }).exit, {
+        code: 'SW1105',
+        exitCode: 3,
+        message: `the kubeconfig cannot be written to ${resolve(folder.path, given)}: ${why}. Choose another file with --kubeconfig-out`,
+      });
+      assert.deepEqual(readdirSync(folder.path).sort(), ['file', 'folder']);
+    });
+  }
+
+  it('writes the kubeconfig where a link leads, and keeps the link', async () => {
     await using folder = await scratchDirectory();
-    writeFileSync(join(folder.path, 'file'), '');
-    await assert.rejects(run(folder.path, { port: '0', 'kubeconfig-out': 'file/config' }).exit);
+    const [link, target] = ['link', 'target'].map((name) => join(folder.path, name));
+    assert.ok(link && target);
+    writeFileSync(target, 'old');
+    symlinkSync(target, link);
+    const { ready, stop, exit } = run(folder.path, { port: '0', 'kubeconfig-out': 'link' });
+    await ready();
+    stop();
+    await exit;
+    assert.match(readFileSync(target, 'utf8'), /^apiVersion: v1\n/m);
+    assert.deepEqual(readdirSync(folder.path).sort(), ['link', 'target']);
   });
 
   const misuse: readonly [string, Readonly<Record<string, string>>, readonly string[], RegExp][] = [
     ['a word it does not know', {}, ['repear'], /unknown word "repear"; allowed: repair/],
     ['repair without a folder', { 'to-revision': '3' }, ['repair'], /repair needs --data FOLDER/],
     ['repair without a revision', { data: 'api' }, ['repair'], /repair needs --to-revision N/],
+    [
+      'a revision without repair',
+      { 'to-revision': '4' },
+      [],
+      /^--to-revision is for repair only: slipway apiserver repair --data FOLDER --to-revision 4$/,
+    ],
+    ['an empty folder', { data: '' }, [], /^--data must be the path of a folder, not ""$/],
+    ['an empty file', { 'kubeconfig-out': ' ' }, [], /^--kubeconfig-out must be the path of a file, not " "$/],
     ['a port that is none', { port: '70000' }, [], /--port must be a whole number from 0 to 65535/],
     ['a durability it does not have', { durability: 'some' }, [], /--durability must be one of full, normal/],
   ];
@@ -119,19 +175,40 @@ describe('slipway apiserver', () => {
     });
   }
 
-  it('reliability/P8: repairs a store up to a revision and keeps what was there', async () => {
+  it('does not cut a store that is not damaged', async () => {
     await using folder = await scratchDirectory();
     const dataDir = join(folder.path, 'api');
     const server = await startApiServer({ dataDir, listen: false, auth: { mode: 'AlwaysAllow' } });
     const { revision } = server.store;
     await server.stop();
     const repairing = run(folder.path, { data: 'api', 'to-revision': String(revision) }, 'repair');
+    await assert.rejects(repairing.exit, {
+      exitCode: 3,
+      code: 'SW1106',
+      message: new RegExp(
+        `^the store in ${dataDir} is not damaged, and everything up to its last revision ${revision} is`,
+      ),
+    });
+  });
+
+  it('reliability/P8: repairs a damaged store up to a revision and keeps what was there', async () => {
+    await using folder = await scratchDirectory();
+    const dataDir = join(folder.path, 'api');
+    const server = await startApiServer({ dataDir, listen: false, auth: { mode: 'AlwaysAllow' } });
+    const { revision } = server.store;
+    await server.stop();
+    rmSync(join(dataDir, 'store.mark'));
+    const repairing = run(folder.path, { data: 'api', 'to-revision': String(revision) }, 'repair');
     const { text, json } = await repairing.ready();
     assert.equal(await repairing.exit, 0);
     assert.match(text, new RegExp(`^kept \\d+ objects up to revision ${revision}; the damaged files are in `));
     assert.partialDeepStrictEqual(json, { directory: dataDir, lostRecords: 0 });
     const missing = run(folder.path, { data: 'none', 'to-revision': '1' }, 'repair');
-    await assert.rejects(missing.exit, { exitCode: 3, code: 'SW1104', message: /has no store to repair$/ });
+    await assert.rejects(missing.exit, {
+      exitCode: 3,
+      code: 'SW1106',
+      message: /has no store to repair\. Name the folder of one with --data$/,
+    });
   });
 
   it('has only settings that are explained', () => {

@@ -3,7 +3,8 @@ import { defineVerb } from '../verb.ts';
 
 export const APISERVER_SETTINGS = {
   data: {
-    type: 'string',
+    type: 'path',
+    of: 'folder',
     default: undefined,
     env: 'SLIPWAY_DATA',
     description: 'the folder objects and keys are kept in; without it, everything ends with the process',
@@ -17,7 +18,8 @@ export const APISERVER_SETTINGS = {
     description: 'the port to serve on, 0 for any free one',
   },
   'kubeconfig-out': {
-    type: 'string',
+    type: 'path',
+    of: 'file',
     default: 'kubeconfig',
     description: 'where the kubeconfig of the administrator is written',
   },
@@ -29,10 +31,10 @@ export const APISERVER_SETTINGS = {
   },
   'to-revision': {
     type: 'integer',
-    min: 1,
+    min: 0,
     max: Number.MAX_SAFE_INTEGER,
     default: undefined,
-    description: 'with repair: the last revision to keep',
+    description: 'with repair: the last revision to keep, 0 for none',
   },
 } as const satisfies SettingTable;
 

@@ -14,7 +14,8 @@ export const UP_SETTINGS = {
     description: 'the port to serve on, 0 for any free one; without it, a free one is chosen',
   },
   data: {
-    type: 'string',
+    type: 'path',
+    of: 'folder',
     default: '.slipway',
     env: 'SLIPWAY_DATA',
     description: 'the folder for logs, kubeconfigs and everything else that is kept between runs',

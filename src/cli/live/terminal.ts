@@ -53,11 +53,22 @@ function onExit(listener: () => void): Disposable {
   };
 }
 
+/**
+ * A terminal that is gone asks us to stop, like the signal that comes with most ways of losing it. None comes when the
+ * program in front of us was killed: the shell takes the terminal back, and reading from it or changing its modes fails.
+ */
+function onInputError(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EIO') throw error;
+  process.kill(process.pid, 'SIGHUP');
+}
+
 function processKeys(): Keys {
   const { stdin } = process;
   return {
     listen(listener) {
       const onData = (bytes: Buffer) => listener(bytes.toString('utf8'));
+      // Never taken away again: giving the modes back may fail, too.
+      stdin.on('error', onInputError);
       stdin.setRawMode(true);
       stdin.on('data', onData);
       stdin.resume();
