@@ -82,7 +82,7 @@ describe('a second process', () => {
       assert.ok(error instanceof StoreInUse);
       assert.match(
         error.message,
-        new RegExp(`is in use by process ${victim.pid} \\(slipway apiserver, started \\d\\d:\\d\\d\\)`),
+        new RegExp(`is in use by process ${victim.pid} \\(started \\d\\d:\\d\\d\\)`),
       );
       return true;
     });

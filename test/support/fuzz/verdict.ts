@@ -15,9 +15,10 @@ export function problemOf(request: FuzzRequest, outcome: Outcome): string | unde
   return hasNoBody(request, outcome) ? undefined : bodyProblem(outcome);
 }
 
-/** Go's server says as little about an expectation that it does not know. */
-const hasNoBody = ({ method }: FuzzRequest, { status, body }: Outcome): boolean =>
-  method === 'HEAD' || (status === 417 && body.length === 0);
+/** Upstream says as little about an expectation that it does not know, and about forms of its OpenAPI document. */
+const hasNoBody = ({ method, path }: FuzzRequest, { status, body }: Outcome): boolean =>
+  method === 'HEAD' ||
+  (body.length === 0 && (status === 417 || (status === 406 && path.startsWith('/openapi/v2'))));
 
 const bodyProblem = (outcome: Outcome): string | undefined =>
   outcome.status < 400 ? successProblem(outcome) : statusProblem(outcome);
