@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -18,8 +19,11 @@ export interface BenchServer extends AsyncDisposable {
 const READY_WITHIN_MS = 60_000;
 const POLL_MS = 5;
 
-/** The published form: JavaScript from dist/, with the Node that comes with it. */
+/** The published form: JavaScript from dist/, with the Node that comes with it, as the installed command starts it. */
 const NODE = 'node_modules/.bin/node';
+const { NODE_ARGS }: { readonly NODE_ARGS: readonly string[] } = createRequire(import.meta.url)(
+  '../../bin/own-node.cjs',
+);
 const MAIN = 'dist/cli/main.js';
 
 export async function startSlipway(): Promise<BenchServer> {
@@ -29,6 +33,7 @@ export async function startSlipway(): Promise<BenchServer> {
   const child = spawn(
     NODE,
     [
+      ...NODE_ARGS,
       MAIN,
       'apiserver',
       '--data',
@@ -40,7 +45,7 @@ export async function startSlipway(): Promise<BenchServer> {
       '--output',
       'json',
     ],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
+    { stdio: ['ignore', 'pipe', 'ignore'] },
   );
   const { pid = 0 } = child;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
