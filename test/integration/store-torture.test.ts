@@ -80,10 +80,7 @@ describe('a second process', () => {
     await victim.said('acknowledged');
     await assert.rejects(openTestStore(directory.path), (error: Error) => {
       assert.ok(error instanceof StoreInUse);
-      assert.match(
-        error.message,
-        new RegExp(`is in use by process ${victim.pid} \\(started \\d\\d:\\d\\d\\)`),
-      );
+      assert.match(error.message, new RegExp(`is in use by process ${victim.pid} \\(started \\d\\d:\\d\\d\\)`));
       return true;
     });
     await victim.kill();
