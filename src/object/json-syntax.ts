@@ -1,3 +1,5 @@
+import { goQuote } from './validation/go-text.ts';
+
 /**
  * Why bytes are not JSON, in the words of Go's decoder: what clients of Kubernetes read. Only for text that
  * `JSON.parse` has refused, so that nothing here has to be fast.
@@ -153,24 +155,8 @@ class Reader {
 
 const isDigit = (char: string): boolean => char >= '0' && char <= '9';
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  "'": "\\'",
-  '\\': '\\\\',
-  '\x07': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\v': '\\v',
-};
-
+/** A character as Go's JSON reader prints it: as %q does, in single quotes. */
 function quoted(char: string): string {
-  const escape = ESCAPES[char];
-  if (escape !== undefined) return `'${escape}'`;
-  const code = char.charCodeAt(0);
-  if (code < 0x20 || code === 0x7f) return `'\\x${code.toString(16).padStart(2, '0')}'`;
-  // Latin-1 characters that do not print
-  if ((code >= 0x80 && code <= 0xa0) || code === 0xad) return `'\\u${code.toString(16).padStart(4, '0')}'`;
-  return `'${char}'`;
+  if (char === "'") return "'\\''";
+  return char === '"' ? `'"'` : `'${goQuote(char).slice(1, -1)}'`;
 }

@@ -1,6 +1,6 @@
 import type { Schema, ValidationRule } from '../../object/schema.ts';
 import { type CelEnv, celEnvironment, type Problem, type Program } from './environment.ts';
-import { fieldPathOf } from './field-path.ts';
+import { followPath } from './field-path.ts';
 import { asResource, isEmbedded, schemaType } from './schema-type.ts';
 import { converterOf } from './schema-value.ts';
 import { type CelType, optionalOf } from './type.ts';
@@ -90,7 +90,8 @@ function compileRule(rule: ValidationRule, environment: CelEnv, schema: Schema):
       })
     : undefined;
   const usesOldSelf = isProgram && program.used.has('oldSelf');
-  return { rule, program, message, usesOldSelf, fieldPath: fieldPathOf(rule.fieldPath ?? '', schema) ?? '' };
+  const field = followPath(rule.fieldPath ?? '', schema);
+  return { rule, program, message, usesOldSelf, fieldPath: 'problem' in field ? '' : field.text };
 }
 
 interface Expected {

@@ -6,7 +6,7 @@ import {
   required,
 } from '../../object/field-error.ts';
 import type { Schema, ValidationRule } from '../../object/schema.ts';
-import { fieldPathOf } from './field-path.ts';
+import { followPath } from './field-path.ts';
 import type { CompiledRule, RuleNode } from './rule-node.ts';
 
 /** Something wrong with a rule of a schema, found when the definition is written. */
@@ -104,7 +104,7 @@ function pathProblems(fieldPath: string, schema: Schema, at: At): readonly RuleP
   return [
     ...(fieldPath.trim() === '' ? [problem('must be non-empty if specified')] : []),
     ...(fieldPath.includes('\n') ? [problem('must not contain line breaks')] : []),
-    ...(fieldPathOf(fieldPath, schema) === undefined ? [problem('must be a valid path')] : []),
+    ...('problem' in followPath(fieldPath, schema) ? [problem('must be a valid path')] : []),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { duplicate, type FieldError, invalid, required, tooMany } from '../../object/field-error.ts';
 import type { Schema } from '../../object/schema.ts';
+import { followPath } from '../cel/field-path.ts';
 import type { DefinitionVersion, PrinterColumn, Scale } from './definition.ts';
-import { followPath } from './field-path.ts';
 
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
 const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
@@ -88,8 +88,8 @@ export function selectableFieldErrors(
 }
 
 function selectableErrors(jsonPath: string, schema: Schema, at: string, seen: Set<string>): readonly FieldError[] {
-  const found = followPath(jsonPath, schema);
-  if (found.problem !== undefined) return [invalid(at, jsonPath, `is an invalid path: ${found.problem}`)];
+  const found = followPath(jsonPath, schema, 'simple');
+  if ('problem' in found) return [invalid(at, jsonPath, `is an invalid path: ${found.problem}`)];
   const errors: FieldError[] = [];
   if (found.parts[0] === 'metadata') errors.push(invalid(at, jsonPath, 'must not point to fields in metadata'));
   if (!SELECTABLE_TYPES.includes(found.schema?.type ?? '')) {

@@ -1,6 +1,7 @@
-import { isJsonObject, type Json, type JsonObject } from '../../object/json.ts';
+import { isJsonObject, type JsonObject } from '../../object/json.ts';
 import { JsonProblem, summarizeBody } from '../../object/json-text.ts';
-import { goKind, goQuote } from '../../object/validation/go-text.ts';
+import { typeHeaderProblem, UNREADABLE_TYPE } from '../../object/type-header.ts';
+import { goQuote } from '../../object/validation/go-text.ts';
 import { checkTypes } from '../../object/validation/type-check.ts';
 import { builtinTypeOf } from '../builtin-data/builtin-schema.ts';
 import { type CustomResource, isCustomResource } from '../crd/custom-resource.ts';
@@ -37,9 +38,9 @@ export async function decodeBody(scope: Scope): Promise<Decoded> {
   if (isLarge(scope.request)) await pause();
   // As in Go, null leaves the object as it was: empty.
   const value = parsed ?? {};
-  const notReadable = headerProblem(value);
+  const notReadable = typeHeaderProblem(value);
   if (notReadable !== undefined || !isJsonObject(value)) {
-    throw unrecognized(resource, `${PARSING}json: cannot unmarshal ${notReadable} (${summarizeBody(bytes)})`);
+    throw unrecognized(resource, `${notReadable} (${summarizeBody(bytes)})`);
   }
   const { object, problems } = decodeObject(scope, value);
   if (isLarge(scope.request)) await pause();
@@ -65,21 +66,6 @@ function isBelowUnknown(duplicate: string, unknown: readonly string[]): boolean 
   return unknown.some((field) => path.startsWith(field) && [undefined, '.', '['].includes(path[field.length]));
 }
 
-const HEADER_TYPE =
-  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
-
-const PARSING = "couldn't get version/kind; json parse error: ";
-
-/** Why it cannot be told what an object is. Go reads these two before anything else. */
-function headerProblem(value: Json): string | undefined {
-  if (!isJsonObject(value)) return `${goKind(value)} into Go value of type ${HEADER_TYPE}`;
-  for (const key of Object.keys(value)) {
-    const isWrong = (key === 'apiVersion' || key === 'kind') && typeof (value[key] ?? '') !== 'string';
-    if (isWrong) return `${goKind(value[key])} into Go struct field .${key} of type string`;
-  }
-  return undefined;
-}
-
 async function parsedBody({ request, resource }: Scope, bytes: Uint8Array): Promise<ParsedBody> {
   const mediaType = bodyType(request.headers);
   const types = resource.isCustom ? READABLE.slice(0, 2) : READABLE;
@@ -99,7 +85,7 @@ function bodyProblem(error: unknown, expected: Resource, bytes: Uint8Array): unk
   if (error instanceof JsonProblem) {
     if (error.kind === 'depth') return badRequest(error.message);
     if (error.kind === 'number') return mishandled(expected, error.message);
-    const prefix = error.message.startsWith('yaml: ') ? '' : PARSING;
+    const prefix = error.message.startsWith('yaml: ') ? '' : UNREADABLE_TYPE;
     return unrecognized(expected, `${prefix}${error.message} (${summarizeBody(bytes)})`);
   }
   if (error instanceof ProtobufProblem)

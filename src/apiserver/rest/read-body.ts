@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../object/json.ts';
 import { JsonProblem } from '../../object/json-text.ts';
+import { UNREADABLE_TYPE } from '../../object/type-header.ts';
 import { ProtobufProblem } from '../protobuf/decode-body.ts';
 import { badRequest, unsupportedMediaType } from '../status.ts';
 import { bodyType, type ExpectedKind, parseBody } from './parse-body.ts';
@@ -15,7 +16,7 @@ export async function readJsonBody(scope: Scope, expected: ExpectedKind): Promis
     if (isJsonObject(parsed.value)) return parsed.value;
   } catch (error) {
     if (!(error instanceof JsonProblem || error instanceof ProtobufProblem)) throw error;
-    throw badRequest(`couldn't get version/kind; json parse error: ${error.message}`);
+    throw badRequest(`${UNREADABLE_TYPE}${error.message}`);
   }
   throw badRequest(`the object provided is unrecognized (must be of type ${expected.kind})`);
 }

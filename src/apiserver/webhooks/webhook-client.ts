@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { cloneJson, isJsonObject, type Json, type JsonObject } from '../../object/json.ts';
 import { JsonProblem, parseJsonBytes, stringifyJson } from '../../object/json-text.ts';
-import { goKind } from '../../object/validation/go-text.ts';
+import { typeHeaderProblem, UNREADABLE_TYPE } from '../../object/type-header.ts';
 import { textOf } from '../rest/object-meta.ts';
 import { postText, statusText } from './go-client-text.ts';
 
@@ -143,9 +143,6 @@ function send(url: string, options: RequestOptions, body: string): Attempt {
   return { request, answer };
 }
 
-const STRUCT =
-  'Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
-
 function answerOf({ statusCode = 0, headers }: IncomingMessage, body: Buffer): Json {
   if (statusCode < 200 || statusCode > 299) {
     throw new AnswerProblem(messageOf(body) ?? statusText(statusCode, spoken(headers['content-type'], body)));
@@ -156,10 +153,9 @@ function answerOf({ statusCode = 0, headers }: IncomingMessage, body: Buffer): J
     );
   }
   const value = parsed(body);
-  if (isJsonObject(value)) return value;
-  throw new AnswerProblem(
-    `couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(value)} into ${STRUCT}`,
-  );
+  const problem = typeHeaderProblem(value);
+  if (problem !== undefined) throw new AnswerProblem(problem);
+  return value;
 }
 
 function parsed(body: Buffer): Json {
@@ -169,7 +165,7 @@ function parsed(body: Buffer): Json {
     if (!(error instanceof JsonProblem)) throw error;
     // Upstream takes YAML here, in which a word is a text.
     if (!body.toString('latin1').trimStart().startsWith('{')) return body.toString('utf8');
-    throw new AnswerProblem(`couldn't get version/kind; json parse error: ${error.message}`);
+    throw new AnswerProblem(`${UNREADABLE_TYPE}${error.message}`);
   }
 }
 
