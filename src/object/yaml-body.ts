@@ -2,7 +2,6 @@ import { Composer, type CST, type Document, Lexer, LineCounter, Parser, type YAM
 import type { Json } from './json.ts';
 import { MAX_DEPTH } from './json-scan.ts';
 import { JsonProblem, type ParsedJson, tooDeep } from './json-text.ts';
-import { parseJsonAsYaml } from './yaml-json.ts';
 import { YamlReader } from './yaml-reader.ts';
 
 // Lexemes between two pauses: a few milliseconds of work.
@@ -12,22 +11,10 @@ const FAR_TOO_DEEP = 2 * MAX_DEPTH;
 
 /**
  * Reads the first document of a body as upstream does (C4): YAML 1.1 scalars, keys of any scalar type as text, the last
- * of equal keys counts. `duplicates` are lines of text such as `line 3: key "a" already set in map`.
+ * of equal keys counts. `duplicates` are lines of text such as `line 3: key "a" already set in map`. With pauses, for the
+ * library takes a microsecond per character (reliability P9); what may be JSON is tried as such before, see yaml-json.ts.
  */
-export function parseYamlBody(text: string): ParsedJson {
-  const steps = yamlBodySteps(text);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-  }
-}
-
-/** The same with pauses, for the library takes a microsecond per character (reliability P9). */
 export function* yamlBodySteps(text: string): Generator<void, ParsedJson> {
-  return parseJsonAsYaml(text) ?? (yield* fromYaml(text));
-}
-
-function* fromYaml(text: string): Generator<void, ParsedJson> {
   const lines = new LineCounter();
   const document = yield* firstDocument(text, lines);
   if (document === undefined) return { value: null, duplicates: [] };
