@@ -66,18 +66,6 @@ function unescaped(text: string): string {
   return value;
 }
 
-export const printFieldSelector = (requirements: readonly FieldRequirement[]): string =>
-  requirements
-    .map(({ field, operator, value }) => `${field}${operator}${value.replaceAll(/[\\,=]/g, '\\$&')}`)
-    .join(',');
-
-/** Whether the fields of an object meet all conditions; a missing field is the empty text. */
-export const matchesFields = (
-  requirements: readonly FieldRequirement[],
-  fieldOf: (field: string) => string | undefined,
-): boolean =>
-  requirements.every(({ field, operator, value }) => ((fieldOf(field) ?? '') === value) === (operator === '='));
-
 /** The value every match has for a field, if the selector asks for exactly one. */
 export const requiredField = (requirements: readonly FieldRequirement[], field: string): string | undefined =>
   requirements.find((requirement) => requirement.field === field && requirement.operator === '=')?.value;

@@ -10,7 +10,6 @@ import {
   NOTHING,
   parseLabelSelector,
   printLabelSelector,
-  requiredLabel,
 } from './label-selector.ts';
 
 const labels = { app: 'web', tier: 'front', size: '10', empty: '' };
@@ -103,14 +102,6 @@ describe('parseLabelSelector', () => {
       assert.throws(() => parseLabelSelector(text), { name: 'SelectorProblem', message });
     });
   }
-
-  it('tells the one value a label must have', () => {
-    assert.equal(requiredLabel(parseLabelSelector('a=b,c'), 'a'), 'b');
-    assert.equal(requiredLabel(parseLabelSelector('a in (b)'), 'a'), 'b');
-    assert.equal(requiredLabel(parseLabelSelector('a in (b,c)'), 'a'), undefined);
-    assert.equal(requiredLabel(parseLabelSelector('a!=b'), 'a'), undefined);
-    assert.equal(requiredLabel(EVERYTHING, 'a'), undefined);
-  });
 
   it('reliability/T7.2: does not find labels that only the prototype has', () => {
     assert.equal(matchesLabels(parseLabelSelector('constructor'), labels), false);

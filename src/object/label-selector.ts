@@ -36,13 +36,6 @@ export function matchesLabels(
 export const printLabelSelector = ({ requirements }: LabelSelector): string =>
   requirements.map(printRequirement).join(',');
 
-/** The value every match has for a label, if the selector asks for exactly one. */
-export function requiredLabel({ requirements }: LabelSelector, key: string): string | undefined {
-  const found = requirements.find((requirement) => requirement.key === key);
-  const isExact = found?.operator === '=' || found?.operator === '==' || found?.operator === 'in';
-  return isExact && found?.values.length === 1 ? found.values[0] : undefined;
-}
-
 /** The selector that a query parameter spells (L6). */
 export function parseLabelSelector(text: string): LabelSelector {
   // Go's lexer takes a zero byte for the end of the text.

@@ -79,9 +79,6 @@ function dividedUp(digits: bigint, divisor: bigint): bigint {
 /** The one way upstream writes a quantity: no fraction, the largest suffix that needs none. */
 export const printQuantity = (quantity: Quantity): string => quantity.text ?? canonicalText(quantity);
 
-/** The text of a quantity as it is stored: `1024Mi` becomes `1Gi`, `0.5` becomes `500m`. */
-export const canonicalQuantity = (text: string): string => printQuantity(parseQuantity(text));
-
 function aligned(a: Quantity, b: Quantity): { a: bigint; b: bigint; exponent: number } {
   const exponent = Math.min(a.exponent, b.exponent);
   return {

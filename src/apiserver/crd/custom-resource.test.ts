@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { fieldErrorText } from '../../object/field-error.ts';
 import { cloneJson, type Json, type JsonObject } from '../../object/json.ts';
 import type { WriteContext } from '../registry/resource.ts';
-import { type CustomResource, customResources, storageResource } from './custom-resource.ts';
+import { type CustomResource, customResources } from './custom-resource.ts';
 import { decodeCustomResource } from './decoding.ts';
 
 const context: WriteContext = {
@@ -112,8 +112,6 @@ describe('custom resources', () => {
         ['v3', 'v2'],
       ],
     );
-    assert.equal(storageResource(crd)?.version, 'v2');
-    assert.equal(storageResource(definition({}, { versions: [] })), undefined);
   });
 
   it('tells discovery and storage what they need', () => {

@@ -29,13 +29,6 @@ export function customResources(crd: JsonObject): readonly CustomResource[] {
   return definition.versions.filter(({ isServed }) => isServed).map((version) => resourceOf(definition, version));
 }
 
-/** The resource objects are stored as; its version need not be served. */
-export function storageResource(crd: JsonObject): CustomResource | undefined {
-  const definition = definitionOf(crd);
-  const version = definition.versions.find(({ isStorage }) => isStorage);
-  return version === undefined ? undefined : resourceOf(definition, version);
-}
-
 function resourceOf(definition: Definition, version: DefinitionVersion): CustomResource {
   const { group, acceptedNames, names: wanted } = definition;
   const names = acceptedNames.plural === '' ? wanted : acceptedNames;

@@ -1,4 +1,4 @@
-import { type FieldRequirement, parseFieldSelector } from '../../object/field-selector.ts';
+import { type FieldRequirement, parseFieldSelector, requiredField } from '../../object/field-selector.ts';
 import {
   type LabelSelector,
   matchesLabels,
@@ -34,11 +34,10 @@ export function selectionOf(scope: Scope): Selection {
   const fields = isNamed
     ? [{ field: 'metadata.name', operator: '=' as const, value: info.name }]
     : parseFields(fieldText, resource);
-  const names = fields.filter(({ field, operator }) => field === 'metadata.name' && operator === '=');
   const matchers = fields.map((requirement) => fieldMatcher(requirement, resource, codec));
   return {
     isAll: false,
-    name: names[0]?.value,
+    name: requiredField(fields, 'metadata.name'),
     matches: (entry) =>
       matchers.every((matcher) => matcher(entry)) &&
       (labels === undefined || matchesLabels(labels, codec.labels(entry, resource))),
