@@ -1,15 +1,32 @@
 // Measures our programs beside the ones they replace, in one run, as ratios.
-//   bench apiserver [--only TEXT] [--quick]
+//   bench apiserver|runtime|lab [--only TEXT] [--quick] [--json FILE]
 import { parseArgs } from 'node:util';
 import { benchApiServer } from './apiserver/bench.ts';
+import { benchLab } from './lab/bench.ts';
+import { benchRuntime } from './runtime/bench.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { only: { type: 'string' }, quick: { type: 'boolean', default: false } },
+  options: {
+    only: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    json: { type: 'string' },
+  },
 });
-const [what] = positionals;
-if (what !== 'apiserver') {
-  process.stderr.write(`unknown bench ${JSON.stringify(what ?? '')}; there is: apiserver\n`);
+const [what = ''] = positionals;
+const { only, quick: isQuick, json } = values;
+const BENCHES = new Map([
+  ['apiserver', benchApiServer],
+  ['runtime', benchRuntime],
+  ['lab', benchLab],
+]);
+const bench = BENCHES.get(what);
+if (bench === undefined) {
+  process.stderr.write(`unknown bench ${JSON.stringify(what)}; there are: ${[...BENCHES.keys()].join(', ')}\n`);
   process.exit(2);
 }
-await benchApiServer({ only: values.only, isQuick: values.quick });
+if (json !== undefined && bench !== benchLab) {
+  process.stderr.write('--json is for the bench lab only\n');
+  process.exit(2);
+}
+await bench({ only, isQuick, ...(json !== undefined && { json }) });

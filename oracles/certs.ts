@@ -5,6 +5,8 @@ import { generateKeyPair } from '../src/pki/key-pair.ts';
 
 /** Long enough for the longest soak test, short enough that a kept directory is worth nothing next week. */
 const VALIDITY_MS = 24 * 3_600_000;
+/** By this name kubelets know API servers everywhere. */
+const KUBELET_CLIENT = 'kube-apiserver-kubelet-client';
 
 /** Everything a control plane needs to trust and be trusted: one authority, separate keys for tokens. */
 export interface Certificates {
@@ -20,6 +22,9 @@ export interface CertificateFiles {
   readonly servingKey: string;
   readonly serviceAccountKey: string;
   readonly serviceAccountPublicKey: string;
+  /** What the API server shows to kubelets. */
+  readonly kubeletClientCertificate: string;
+  readonly kubeletClientKey: string;
 }
 
 /** Makes the certificates of oracles/C1 and C2 and writes what programs read as files into `directory`. */
@@ -34,6 +39,7 @@ export async function createCertificates(directory: string, now: Date): Promise<
     ...validity,
   });
   const admin = await issueUser(authority, { name: 'admin', groups: ['system:masters'], now });
+  const kubeletClient = await issueUser(authority, { name: KUBELET_CLIENT, groups: [], now });
   const serviceAccount = await generateKeyPair();
   const files = certificateFiles(directory);
   await mkdir(directory, { recursive: true });
@@ -44,6 +50,8 @@ export async function createCertificates(directory: string, now: Date): Promise<
     writeSecret(files.servingKey, serving.keys.privateKeyPem),
     writeSecret(files.serviceAccountKey, serviceAccount.privateKeyPem),
     writeSecret(files.serviceAccountPublicKey, serviceAccount.publicKeyPem),
+    writeSecret(files.kubeletClientCertificate, kubeletClient.certificatePem),
+    writeSecret(files.kubeletClientKey, kubeletClient.keys.privateKeyPem),
   ]);
   return { authority, admin, files };
 }
@@ -68,4 +76,6 @@ const certificateFiles = (directory: string): CertificateFiles => ({
   servingKey: join(directory, 'kube-apiserver.key'),
   serviceAccountKey: join(directory, 'service-account.key'),
   serviceAccountPublicKey: join(directory, 'service-account.pub'),
+  kubeletClientCertificate: join(directory, 'kubelet-client.crt'),
+  kubeletClientKey: join(directory, 'kubelet-client.key'),
 });

@@ -4,7 +4,7 @@ import type { VersionRange } from './version.ts';
 export interface GoSource {
   readonly kind: 'go';
   /** Folder under `oracles/` with the go.mod. */
-  readonly module: 'controller-runtime' | 'etcd' | 'kubernetes';
+  readonly module: 'controller-runtime' | 'etcd' | 'kubernetes' | 'node-plugins';
   /** Import path of the main package. */
   readonly package: string;
   /** The dependency whose version is linked into these packages, for programs that read it from the linker only. */
@@ -98,6 +98,13 @@ export const ORACLES: readonly Oracle[] = [
     source: { kind: 'go', module: 'controller-runtime', package: '.' },
     versionArguments: ['version'],
     supported: { min: '0.24', below: '0.26' },
+  },
+  {
+    // Our own program as well: what nobody here wrote are the packages that plugins of kubelets are made with.
+    name: 'node-plugins',
+    source: { kind: 'go', module: 'node-plugins', package: '.' },
+    versionArguments: ['version'],
+    supported: { min: '0.34', below: '0.38' },
   },
   { name: 'tmux', source: { kind: 'debian', package: 'tmux' }, versionArguments: ['-V'], supported: {} },
   oldNode(20, '20.20.2'),

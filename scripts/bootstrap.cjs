@@ -5,6 +5,8 @@ var path = require('path');
 var ownNode = require('../bin/own-node.cjs');
 
 var OLDEST_MAJOR = 20;
+/** Examples import `slipway/kube` as their users do; in a clone that leads to the sources, which need no build. */
+var SOURCES = '--conditions=slipway-source';
 var BROKEN_PACKAGE = ['ERR_MODULE_NOT_FOUND', 'ERR_INVALID_PACKAGE_CONFIG', 'ERR_PACKAGE_PATH_NOT_EXPORTED'];
 var root = path.join(__dirname, '..');
 
@@ -45,18 +47,27 @@ function reportOfParent() {
 
 function start(argv, report) {
   var entry = path.join(root, argv[0]);
+  if (!require('fs').existsSync(entry)) {
+    ownNode.refuse('there is no file ' + argv[0] + ' in ' + root);
+    return;
+  }
   var args = argv.slice(1);
   process.env.SLIPWAY_BOOTSTRAP = JSON.stringify(report);
-  if (ownNode.isNew(process.versions.node)) {
+  var isComplete = argv[0].indexOf('examples') !== 0 || process.execArgv.indexOf(SOURCES) >= 0;
+  if (ownNode.isNew(process.versions.node) && isComplete) {
     // Sources start faster from V8's compile cache; it lies beside the packages it was made for.
     require('module').enableCompileCache(path.join(root, 'node_modules', '.cache', 'node'));
     require('../bin/start.cjs')(entry, args).catch(crash);
     return;
   }
   // A second hand-over would go on for ever: whatever was found is not the Node it claims to be.
-  var node = report.pid === process.pid ? ownNode.find(root) : undefined;
+  var node = report.pid === process.pid ? newNode() : undefined;
   if (node === undefined) ownNode.refuse(ownNode.tooOld(process.versions.node));
-  else ownNode.replaceProcess(node, [__filename, argv[0]].concat(args));
+  else ownNode.replaceProcess(node, [SOURCES, __filename, argv[0]].concat(args));
+}
+
+function newNode() {
+  return ownNode.isNew(process.versions.node) ? process.execPath : ownNode.find(root);
 }
 
 /** A package broken in a way the stamp cannot see, or a bug of ours. */

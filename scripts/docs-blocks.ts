@@ -9,18 +9,25 @@ export interface CommandBlock {
   readonly text: string;
   /** The `text output` block that follows, if there is one. */
   readonly output?: string;
+  /** Of commands that stay up (`sh background TEXT`): what they print when the reader may go on. */
+  readonly ready?: string;
 }
+
+/** Commands for a terminal of their own. They run until the page is over. */
+const BACKGROUND = /^sh background (\S.*)$/;
 
 /** A line of its own that stands for any lines left out. */
 const LEFT_OUT = '…';
 
-/** The blocks tagged `sh`, without those tagged `sh no-run`. */
+/** The blocks tagged `sh` or `sh background`, without those tagged `sh no-run`. */
 export function commandBlocks({ path, text }: Page): readonly CommandBlock[] {
   const blocks = fencedBlocks(text);
   return blocks.flatMap((block, at) => {
+    const [, ready] = BACKGROUND.exec(block.info) ?? [];
+    const command = { page: path, line: block.line, text: block.text };
+    if (ready !== undefined) return [{ ...command, ready }];
     if (block.info !== 'sh') return [];
     const next = blocks[at + 1];
-    const command = { page: path, line: block.line, text: block.text };
     return [next?.info === 'text output' ? { ...command, output: next.text } : command];
   });
 }

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { type CommandBlock, commandBlocks, isSameOutput } from './docs-blocks.ts';
 import { allPages } from './docs-pages.ts';
-import { copyTree, runCommands } from './docs-sandbox.ts';
+import { copyTree, openTerminal, runCommands } from './docs-sandbox.ts';
 
 const SHOWN_LINES = 20;
 const root = join(import.meta.dirname, '..');
@@ -27,23 +27,37 @@ async function runPages(): Promise<void> {
     if (blocks.length === 0) continue;
     // A copy per page: a page may build on its own earlier blocks, never on those of another page.
     using copy = copyTree(root);
-    for (const block of blocks) tally[(await passes(block, copy.folder)) ? 'passed' : 'failed']++;
+    await using terminals = new AsyncDisposableStack();
+    for (const block of blocks) tally[(await passes(block, copy.folder, terminals)) ? 'passed' : 'failed']++;
   }
   process.stdout.write(`${tally.passed} passed, ${tally.failed} failed\n`);
   if (stop.signal.aborted) process.exitCode = 130;
   else if (tally.failed > 0) process.exitCode = 1;
 }
 
-async function passes(block: CommandBlock, folder: string): Promise<boolean> {
+async function passes(block: CommandBlock, folder: string, terminals: AsyncDisposableStack): Promise<boolean> {
   if (stop.signal.aborted) return false;
   const started = performance.now();
   process.stdout.write(`${block.page}:${block.line}\n${indented(block.text, '  $ ')}\n`);
+  if (block.ready !== undefined) return isUp(block.text, block.ready, { folder, terminals });
   const { problem, stdout, all } = await runCommands(block.text, folder, stop.signal);
   const time = `${((performance.now() - started) / 1000).toFixed(1)} s`;
   if (problem !== undefined) return fails(`${problem} after ${time}; last lines:`, all);
   if (block.output !== undefined && !isSameOutput(block.output, stdout))
     return fails(`the output shown on the page is not what was printed in ${time}:`, stdout);
   process.stdout.write(`  ✔ ${time}\n`);
+  return true;
+}
+
+/** Something that stays up until the page is over, as in a second terminal. */
+async function isUp(
+  text: string,
+  ready: string,
+  { folder, terminals }: { readonly folder: string; readonly terminals: AsyncDisposableStack },
+): Promise<boolean> {
+  const terminal = terminals.use(await openTerminal(text, folder, { ready, signal: stop.signal }));
+  if (terminal.problem !== undefined) return fails(`${terminal.problem}; last lines:`, terminal.all);
+  process.stdout.write('  ✔ is up\n');
   return true;
 }
 

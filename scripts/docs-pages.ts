@@ -2,10 +2,19 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FAILURES } from '../src/app/failures.ts';
 import { VERBS } from '../src/app/verbs.ts';
+import { LEADER_PROFILES } from '../src/kube/election/election-timing.ts';
+import { runtimeFlags } from '../src/kube/manager/runtime-flags.ts';
+import { SCENARIO_PARTS } from '../src/lab/setup/scenario.ts';
 import { errorsPage } from './docs-errors.ts';
 import { flagsPage } from './docs-flags.ts';
+import { metricsPage, runtimeMetrics } from './docs-metrics.ts';
+import { PORTS, portsPage } from './docs-ports.ts';
+import { programFlagsPage } from './docs-program-flags.ts';
+import { type ReasonScan, scanReasons } from './docs-reason-scan.ts';
+import { parseReasonTexts, reasonsPage } from './docs-reasons.ts';
 import { type RuleTest, ruleTestsIn, ruleTestsInCases } from './docs-rule-tests.ts';
 import { parseRulePlan, type RulePlan, rulesPage } from './docs-rules.ts';
+import { scenarioPage } from './docs-scenario.ts';
 
 export interface Page {
   /** Relative to the project, with forward slashes. */
@@ -14,12 +23,26 @@ export interface Page {
 }
 
 const RULE_PLAN = 'docs/reference/rules-left-out.yaml';
+const REASON_TEXTS = 'docs/reference/reasons.yaml';
 
 /** Every page that is made from code, as it should be on disk. */
 export function generatedPages(root: string): readonly Page[] {
   return [
     page('docs/reference/flags.md', 'src/app/verbs.ts and src/app/settings.ts', flagsPage(VERBS)),
+    page(
+      'docs/reference/program-flags.md',
+      'src/kube/manager/runtime-flags.ts',
+      programFlagsPage({ flags: runtimeFlags, profiles: LEADER_PROFILES }),
+    ),
     page('docs/reference/errors.md', 'src/app/failures.ts', errorsPage(FAILURES)),
+    page('docs/reference/metrics.md', 'the metrics that the runtime makes', metricsPage(runtimeMetrics())),
+    page('docs/reference/ports.md', 'scripts/docs-ports.ts', portsPage(PORTS)),
+    page(
+      'docs/reference/reasons.md',
+      `the sources of the runtime and the lab, and ${REASON_TEXTS}`,
+      reasonsPage(runtimeReasons(root).found, reasonTexts(root)),
+    ),
+    page('docs/reference/scenario.md', 'src/lab/setup/scenario.ts', scenarioPage(SCENARIO_PARTS)),
     page(
       'docs/reference/rules.md',
       `the names of tests and ${RULE_PLAN}`,
@@ -35,9 +58,20 @@ const page = (path: string, source: string, body: string): Page => ({
 
 export const rulePlan = (root: string): RulePlan => parseRulePlan(readFileSync(join(root, RULE_PLAN), 'utf8'));
 
+export const reasonTexts = (root: string): ReadonlyMap<string, string> =>
+  parseReasonTexts(readFileSync(join(root, REASON_TEXTS), 'utf8'));
+
+/** The reasons in what programs with controllers and labs run; helpers of unit tests are no part of that. */
+export const runtimeReasons = (root: string): ReasonScan =>
+  scanReasons(
+    filesOf(root, 'src/{base,api,object,pki,kube,rpc,lab}/**/*.ts').filter(
+      ({ path }) => !/\.test\.ts$|\/(?:fake-|controller-rig)/.test(path),
+    ),
+  );
+
 /** The tests of the whole tree that name a rule, and the cases that tests read from files. */
 export const ruleTests = (root: string): readonly RuleTest[] => [
-  ...filesOf(root, '{src,test,oracles,scripts,bench,examples}/**/*.test.ts').flatMap(({ path, text }) =>
+  ...filesOf(root, '{src,test,oracles,scripts,bench,examples}/**/*{.test,-suite}.ts').flatMap(({ path, text }) =>
     ruleTestsIn(text, path),
   ),
   ...filesOf(root, 'test/conformance/**/testdata/*.yaml').flatMap(({ path, text }) =>
@@ -45,7 +79,7 @@ export const ruleTests = (root: string): readonly RuleTest[] => [
   ),
 ];
 
-const filesOf = (root: string, pattern: string): readonly Page[] =>
+export const filesOf = (root: string, pattern: string): readonly Page[] =>
   globSync(pattern, { cwd: root })
     .filter((path) => !path.includes('node_modules'))
     .map((path) => ({ path: path.replaceAll('\\', '/'), text: readFileSync(join(root, path), 'utf8') }));

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { parseYaml } from '../src/object/yaml.ts';
 import { anchorsOf, fencedBlocks, lineAt, linksOf, proseOf } from './docs-markdown.ts';
@@ -48,10 +48,23 @@ export function blockProblems({ path, text }: Page): readonly string[] {
     const place = `${path}:${line}`;
     if (info === '') return [`${place}: a block without a language`];
     if (!LANGUAGES.has(language)) return [`${place}: ${language} is not among ${[...LANGUAGES].join(', ')}`];
-    const isRunOrExcused = language !== 'sh' || info === 'sh' || /^sh no-run \S+ \S+/.test(info);
+    const isRunOrExcused = language !== 'sh' || /^sh(?: background \S.*| no-run \S+ \S.*)?$/.test(info);
     return isRunOrExcused ? [] : [`${place}: "${info}" is neither "sh" nor "sh no-run" with a reason`];
   });
 }
+
+/** A block whose tag names a file, such as `ts examples/x.ts`, holds that file and nothing else. */
+export function fileProblems({ path, text }: Page): readonly string[] {
+  return fencedBlocks(text).flatMap(({ info, text: body, line }) => {
+    const file = fileOf(info);
+    if (file === undefined) return [];
+    if (!existsSync(file)) return [`${path}:${line}: ${file} does not exist`];
+    return readFileSync(file, 'utf8') === body ? [] : [`${path}:${line}: ${file} differs from the block`];
+  });
+}
+
+/** The file that a block shows, if its tag names one. */
+export const fileOf = (info: string): string | undefined => /^(?:ts|yaml) (\S+\/\S+)$/.exec(info)?.[1];
 
 export function dataProblems({ path, text }: Page): readonly string[] {
   return fencedBlocks(text).flatMap(({ language, text: body, line }) => {

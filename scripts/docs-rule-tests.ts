@@ -11,8 +11,8 @@ export interface RuleTest {
 }
 
 // Any literal counts, not only the first argument of it(): rows of table tests carry their names as data.
-const OPENING = /(['"`])([a-z][a-z-]*)\/([A-Z]+\d+(?:, [A-Z]+\d+)*): /g;
-const OPENING_OF_TITLE = /^[a-z][a-z-]*\/[A-Z]+\d+(?:, [A-Z]+\d+)*: /;
+const OPENING = /(['"`])([a-z][a-z-]*)\/([A-Z]+\d+(?:, (?:[a-z][a-z-]*\/)?[A-Z]+\d+)*): /g;
+const OPENING_OF_TITLE = /^[a-z][a-z-]*\/[A-Z]+\d+(?:, (?:[a-z][a-z-]*\/)?[A-Z]+\d+)*: /;
 
 /** The rules that the source of a test file names. Read as text, so that nothing has to run. */
 export function ruleTestsIn(source: string, file: string): readonly RuleTest[] {
@@ -21,7 +21,17 @@ export function ruleTestsIn(source: string, file: string): readonly RuleTest[] {
     const literal = literalFrom(source, match.index + opening.length, quote);
     const suite = suiteAround(source, match.index);
     const sentence = suite === undefined ? literal : `${suite}: ${literal}`;
-    return rules.split(', ').map((rule) => ({ spec, rule, sentence, file }));
+    return namedRules(spec, rules).map((named) => ({ ...named, sentence, file }));
+  });
+}
+
+/** `I8, reliability/P22` after `runtime/`: a rule without a group of its own belongs to the one before. */
+function namedRules(first: string, rules: string): readonly { readonly spec: string; readonly rule: string }[] {
+  let spec = first;
+  return rules.split(', ').map((text) => {
+    const [rule = '', group = spec] = text.split('/').reverse();
+    spec = group;
+    return { spec, rule };
   });
 }
 

@@ -6,6 +6,7 @@ import { delimiter, dirname, join, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 
 const TIMEOUT_MS = 180_000;
+const READY_MS = 60_000;
 const GRACE_MS = 2_000;
 // The end of the output is what explains a failure; a command that prints without end must not fill the memory.
 const KEPT_CHARACTERS = 1_000_000;
@@ -55,6 +56,52 @@ function linkPackages(root: string, folder: string): void {
 
 /** Runs shell text as a reader would paste it; whatever it started is ended when it is over. */
 export async function runCommands(text: string, folder: string, signal: AbortSignal): Promise<CommandResult> {
+  const { child, output } = started(text, folder);
+  const limit = AbortSignal.timeout(TIMEOUT_MS);
+  const closed = once(child, 'close');
+  const code = await exitOf(child.pid ?? 0, once(child, 'exit'), AbortSignal.any([signal, limit]));
+  endGroup(child.pid ?? 0, 'SIGKILL');
+  await closed;
+  return { problem: problemOf(code, limit.aborted), ...output };
+}
+
+/** A terminal in which something stays up until the page is over. */
+export interface Terminal extends AsyncDisposable {
+  /** Why what was started is not up, or undefined. */
+  readonly problem: string | undefined;
+  readonly all: string;
+}
+
+/** Starts shell text in a terminal of its own and waits until it has printed `ready`. */
+export async function openTerminal(
+  text: string,
+  folder: string,
+  { ready, signal }: { readonly ready: string; readonly signal: AbortSignal },
+): Promise<Terminal> {
+  const { child, output } = started(text, folder);
+  const exit = once(child, 'exit');
+  const over = new AbortController();
+  const isUp = new Promise<true>((resolve) => {
+    const look = () => output.all.includes(ready) && resolve(true);
+    child.stdout.on('data', look);
+    child.stderr.on('data', look);
+  });
+  const code = exitOf(child.pid ?? 0, exit, AbortSignal.any([signal, over.signal]));
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(READY_MS)]);
+  const first = await Promise.race([isUp, code, once(limit, 'abort').then(() => 'late')]);
+  const why = first === 'late' ? `did not print "${ready}" within ${READY_MS / 1000} s` : `ended with ${first}`;
+  return {
+    problem: first === true ? undefined : why,
+    all: output.all,
+    [Symbol.asyncDispose]: async () => {
+      over.abort();
+      await code;
+      endGroup(child.pid ?? 0, 'SIGKILL');
+    },
+  };
+}
+
+function started(text: string, folder: string) {
   const child = spawn('bash', ['-euo', 'pipefail', '-c', text], {
     cwd: folder,
     env: readersEnvironment(),
@@ -70,12 +117,7 @@ export async function runCommands(text: string, folder: string, signal: AbortSig
   collect(child.stderr, (chunk) => {
     output.all = kept(output.all + chunk);
   });
-  const limit = AbortSignal.timeout(TIMEOUT_MS);
-  const closed = once(child, 'close');
-  const code = await exitOf(child.pid ?? 0, once(child, 'exit'), AbortSignal.any([signal, limit]));
-  endGroup(child.pid ?? 0, 'SIGKILL');
-  await closed;
-  return { problem: problemOf(code, limit.aborted), ...output };
+  return { child, output };
 }
 
 async function exitOf(pid: number, exit: Promise<unknown[]>, stop: AbortSignal): Promise<number | undefined> {

@@ -1,6 +1,8 @@
-// Writes src/apiserver/generated/ from a real kube-apiserver and the Go sources it was built from.
-//   generate.ts [--check] [--kubeconfig FILE]
-// --check writes nothing and fails when the files are not what would be written. Without --kubeconfig a server is started.
+// Writes src/apiserver/generated/ from a real kube-apiserver and the Go sources it was built from, and from these tables
+// the built-in kinds in src/api/generated/.
+//   generate.ts [--check] [--kinds] [--kubeconfig FILE]
+// --check writes nothing and fails when the files are not what would be written. --kinds leaves the tables as they are and
+// needs no server. Without --kubeconfig a server is started.
 import { execFileSync } from 'node:child_process';
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,14 +10,23 @@ import { parseArgs } from 'node:util';
 import type { Json, JsonObject } from '../src/object/json.ts';
 import { startKubernetes } from '../test/support/kubernetes.ts';
 import { RawClient } from '../test/support/raw-client.ts';
+import { kindFiles } from './generate-kinds.ts';
 import { policyTable } from './generate-policy.ts';
 import { MessageReader } from './generate-protobuf.ts';
 import { type GroupVersion, packageOf, resourceRows } from './generate-resources.ts';
 import { schemaTables } from './generate-schemas.ts';
 
-const TARGET = 'src/apiserver/generated';
-/** What in it is written here, which is all. */
-const OWN_FILES = ['*.json', 'schemas/*.json', 'protobuf/*.json'];
+/** A folder and what in it is written here, which is all. */
+interface Target {
+  readonly folder: string;
+  readonly ownFiles: readonly string[];
+}
+
+const TABLES: Target = {
+  folder: 'src/apiserver/generated',
+  ownFiles: ['*.json', 'schemas/*.json', 'protobuf/*.json'],
+};
+const KINDS: Target = { folder: 'src/api/generated', ownFiles: ['*.ts'] };
 const MODULES = ['k8s.io/api', 'k8s.io/apimachinery', 'k8s.io/apiextensions-apiserver', 'k8s.io/kube-aggregator'];
 /** Not in section 19 of the specification. */
 const LEFT_OUT_GROUPS = ['resource.k8s.io'];
@@ -127,33 +138,40 @@ function tableText(header: JsonObject, table: ReadonlyMap<string, Json>): string
 /** Numbers by value: the groups are listed in order. */
 const compareNames = (a: string, b: string): number => Number(a) - Number(b) || (a < b ? -1 : 1);
 
-const ownFiles = (): readonly string[] => globSync(OWN_FILES, { cwd: TARGET });
+type Files = ReadonlyMap<string, string>;
 
-function write(files: ReadonlyMap<string, string>): void {
-  for (const name of ownFiles()) rmSync(join(TARGET, name));
+const present = ({ folder, ownFiles }: Target): readonly string[] => globSync([...ownFiles], { cwd: folder });
+
+function write(target: Target, files: Files): void {
+  const { folder } = target;
+  for (const name of present(target)) rmSync(join(folder, name));
   for (const [name, text] of files) {
-    mkdirSync(dirname(join(TARGET, name)), { recursive: true });
-    writeFileSync(join(TARGET, name), text);
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
   }
   const bytes = [...files.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-  process.stdout.write(`${files.size} files, ${Math.round(bytes / 1000)} kB in ${TARGET}\n`);
+  process.stdout.write(`${files.size} files, ${Math.round(bytes / 1000)} kB in ${folder}\n`);
 }
 
-function check(files: ReadonlyMap<string, string>): void {
-  const present = ownFiles();
+function check(target: Target, files: Files): void {
+  const { folder } = target;
+  const found = present(target);
   const stale = [...files].filter(
-    ([name, text]) => !present.includes(name) || readFileSync(join(TARGET, name), 'utf8') !== text,
+    ([name, text]) => !found.includes(name) || readFileSync(join(folder, name), 'utf8') !== text,
   );
   const problems = [
-    ...stale.map(([name]) => `${TARGET}/${name} is not what scripts/generate.ts writes`),
-    ...present.filter((name) => !files.has(name)).map((name) => `${TARGET}/${name} is not generated any more`),
+    ...stale.map(([name]) => `${folder}/${name} is not what scripts/generate.ts writes`),
+    ...found.filter((name) => !files.has(name)).map((name) => `${folder}/${name} is not generated any more`),
   ];
   for (const problem of problems) process.stderr.write(`${problem}; run \`npm run generate\`\n`);
   if (problems.length > 0) process.exitCode = 1;
-  else process.stdout.write(`${files.size} generated files are up to date\n`);
+  else process.stdout.write(`${files.size} generated files are up to date in ${folder}\n`);
 }
 
-const { values } = parseArgs({ options: { check: { type: 'boolean' }, kubeconfig: { type: 'string' } } });
-const files = await generated(values.kubeconfig);
-if (values.check === true) check(files);
-else write(files);
+const { values } = parseArgs({
+  options: { check: { type: 'boolean' }, kinds: { type: 'boolean' }, kubeconfig: { type: 'string' } },
+});
+const finish = values.check === true ? check : write;
+if (values.kinds !== true) finish(TABLES, await generated(values.kubeconfig));
+// The kinds follow from the tables that are there now.
+finish(KINDS, kindFiles(TABLES.folder));

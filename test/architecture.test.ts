@@ -51,6 +51,25 @@ const FORBIDDEN_NAMES =
 const FEWEST_FILES = 30;
 const DEEPEST_LEVEL = 3;
 
+/** Time, chance and surroundings of the machine, which a lab is given and never takes (lab T1, A2). */
+const MACHINE_WORDS = [
+  'setTimeout',
+  'setInterval',
+  'Date.now',
+  'new Date()',
+  'Math.random',
+  'process.env',
+  'process.hrtime',
+  'performance.now',
+  'node:timers',
+  'randomUUID',
+];
+/** Where it is taken, and why. */
+const OF_THE_MACHINE: Readonly<Record<string, string>> = {
+  'src/lab/clock/': 'makes the time of the lab out of that of the machine',
+  'src/lab/process/preload.ts': 'runs inside of children, which nobody hands anything',
+};
+
 interface Import {
   readonly file: string;
   readonly specifier: string;
@@ -89,7 +108,10 @@ function importViolations(root: string, { file, specifier }: Import): readonly s
 }
 
 function packageViolations(file: string, specifier: string): readonly string[] {
-  const isKind = folderOf(file) === 'api' && !file.endsWith('.schema.ts') && !isTest(file);
+  // Definitions bring the validation library; the types that most of the code needs bring nothing (S3).
+  const isExport = file === join('src', 'api', 'index.ts');
+  const isDefinition = isExport || file.endsWith('.schema.ts') || file.startsWith(join('src', 'api', 'schema'));
+  const isKind = folderOf(file) === 'api' && !isDefinition && !isTest(file);
   return isKind ? [`${file}: api types import nothing outside api, not ${specifier}`] : [];
 }
 
@@ -97,7 +119,8 @@ function edgeViolations(file: string, target: string): readonly string[] {
   const [from, to] = [folderOf(file), folderOf(target)];
   if (!target.startsWith(`src${sep}`)) return isTest(file) ? [] : [`${file}: imports ${target}, outside src`];
   if (from === to) return from === 'providers' ? crossProvider(file, target) : [];
-  const isAllowed = (MAY_IMPORT[from] ?? []).includes(to);
+  // A test may stand on anything, such as a server for the client that it tests.
+  const isAllowed = isTest(file) || (MAY_IMPORT[from] ?? []).includes(to);
   return [
     ...(isAllowed ? [] : [`${file}: forbidden edge ${from} → ${to} (${target})`]),
     ...insideViolations(file, target),
@@ -110,6 +133,28 @@ function insideViolations(file: string, target: string): readonly string[] {
   if (target.includes(`${sep}internal${sep}`)) return [`${file}: imports ${target}, which is internal to ${to}`];
   const isInside = THROUGH_INDEX.has(to) && !target.endsWith(`${sep}index.ts`);
   return isInside ? [`${file}: imports ${target}; only the index.ts of ${to} is public`] : [];
+}
+
+/** Uses of the machine in the lab outside of the places that are for it, each as one sentence. */
+function machineViolations(root: string): readonly string[] {
+  const isFree = (file: string) => Object.keys(OF_THE_MACHINE).some((place) => slashed(file).startsWith(place));
+  const files = sourceFiles(root).filter((file) => folderOf(file) === 'lab' && !isTest(file) && !isFree(file));
+  return files.flatMap((file) => {
+    const code = withoutComments(readFileSync(join(root, file), 'utf8'));
+    return MACHINE_WORDS.filter((word) => usesWord(code, word)).map(
+      (word) => `${file}: uses ${word}; take it from the clock or the options of the lab`,
+    );
+  });
+}
+
+const slashed = (file: string): string => file.split(sep).join('/');
+
+const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|(?<![:'"`])\/\/.*$/gm, '');
+
+/** However it is spaced, and not as a part of a longer name. */
+function usesWord(code: string, word: string): boolean {
+  const parts = word.split(/(?<=new)\s|(?=[.()])|(?<=[.()])/).map((part) => part.replace(/[.()]/g, '\\$&'));
+  return new RegExp(`(?<![\\w$])${parts.join('\\s*')}(?![\\w$])`).test(code);
 }
 
 const crossProvider = (file: string, target: string): readonly string[] =>
@@ -161,6 +206,27 @@ describe('the architecture', () => {
       files.filter((file) => depth(file) > DEEPEST_LEVEL),
       [],
     );
+  });
+
+  it('lab/T1, A2: the lab takes time, chance and environment from nobody but its clock and its options', () => {
+    assert.deepEqual(machineViolations(root), []);
+  });
+
+  it('lab/A1: the cloud and the nodes of the lab do not know each other', () => {
+    const inside = (part: string) =>
+      files.filter((file) => slashed(file).startsWith(`src/lab/${part}/`) && !isTest(file));
+    const crossing = (from: string, to: string) =>
+      inside(from)
+        .flatMap((file) => importsOf(root, file))
+        .filter(({ specifier }) => specifier.includes(`/${to}/`))
+        .map(({ file, specifier }) => `${file}: imports ${specifier}`);
+    assert.ok(inside('cloud').length > 30 && inside('node').length > 50, 'hardly any file seen');
+    assert.deepEqual([...crossing('cloud', 'node'), ...crossing('node', 'cloud')], []);
+  });
+
+  it('lab/T1: what may take them from the machine is there', () => {
+    const gone = Object.keys(OF_THE_MACHINE).filter((place) => !existsSync(join(root, place)));
+    assert.deepEqual(gone, []);
   });
 
   it('style/S20: has no file with a name that says nothing', () => {
@@ -255,4 +321,28 @@ describe('the architecture test itself', () => {
       assert.deepEqual(violations(tree.root), [want]);
     });
   }
+
+  const machine = [
+    { text: 'setTimeout(() => {}, 1);', word: 'setTimeout' },
+    { text: 'globalThis.setInterval(f, 1);', word: 'setInterval' },
+    { text: 'const now = Date\n  .now();', word: 'Date.now' },
+    { text: 'const now = new Date( );', word: 'new Date()' },
+    { text: 'const x = Math.random() * 2;', word: 'Math.random' },
+    { text: 'const { HOME } = process.env;', word: 'process.env' },
+    { text: 'const ms = performance.now();', word: 'performance.now' },
+    { text: "import { setImmediate } from 'node:timers/promises';", word: 'node:timers' },
+    { text: 'const id = crypto.randomUUID();', word: 'randomUUID' },
+  ];
+  for (const { text, word } of machine)
+    it(`lab/T1: sees ${word} in the lab`, () => {
+      using tree = planted({ 'src/lab/cloud/a.ts': text, 'src/lab/clock/b.ts': text, 'src/kube/c.ts': text });
+      const want = `src/lab/cloud/a.ts: uses ${word}; take it from the clock or the options of the lab`;
+      assert.deepEqual(machineViolations(tree.root), [want]);
+    });
+
+  it('lab/T1: takes no comment and no other word for a use', () => {
+    const text = `/** No setTimeout here. */\nconst at = new Date(5); // not Date.now()\nclock.timer(resetTimeout); url('http://x');`;
+    using tree = planted({ 'src/lab/cloud/a.ts': text, 'src/lab/cloud/a.test.ts': 'setTimeout(f);' });
+    assert.deepEqual(machineViolations(tree.root), []);
+  });
 });

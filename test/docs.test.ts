@@ -10,6 +10,7 @@ import {
   blockProblems,
   dataProblems,
   decisionProblems,
+  fileProblems,
   GLOSSARY,
   linkProblems,
   scriptsNamedIn,
@@ -20,6 +21,17 @@ import { parseRulePlan, rulesPage, unknownSpecs, unsettledRules } from '../scrip
 
 const MOST_SCRIPTS = 20;
 const MOST_BOXES = 12;
+const BLOCK_TAGS = [
+  'sh',
+  'sh no-run needs root',
+  'sh background is up',
+  '',
+  'console',
+  'sh no-run',
+  'sh no-run root',
+  'sh maybe',
+  'sh background',
+];
 
 const pages = allPages(process.cwd());
 const pageNamed = (path: string): string => pages.find((page) => page.path === path)?.text ?? assert.fail(path);
@@ -92,6 +104,10 @@ describe('the docs', () => {
   it('style/S66: have commands that are run, or say why not, and data that can be read', () => {
     assert.deepEqual([...pages.flatMap(blockProblems), ...pages.flatMap(dataProblems)], []);
     assert.ok(explaining.flatMap(commandBlocks).length >= 5, 'hardly any command is run');
+  });
+
+  it('show files as they are', () => {
+    assert.deepEqual(pages.flatMap(fileProblems), []);
   });
 
   it('style/S67: record decisions with context, decision, consequences and alternatives on one page', () => {
@@ -184,8 +200,8 @@ describe('the test of the docs itself', () => {
     },
     {
       name: 'refuses a block without a language, with another word for sh, and without a reason',
-      found: ['', 'console', 'sh no-run', 'sh no-run root', 'sh maybe', 'sh', 'sh no-run needs root'].flatMap(
-        (info) => blockProblems(page(`\`\`\`${info}\nx\n\`\`\``)).map((text) => text.slice(0, 36)),
+      found: BLOCK_TAGS.flatMap((info) =>
+        blockProblems(page(`\`\`\`${info}\nx\n\`\`\``)).map((text) => text.slice(0, 36)),
       ),
       want: [
         'docs/planted.md:1: a block without a',
@@ -193,6 +209,17 @@ describe('the test of the docs itself', () => {
         'docs/planted.md:1: "sh no-run" is ne',
         'docs/planted.md:1: "sh no-run root" ',
         'docs/planted.md:1: "sh maybe" is nei',
+        'docs/planted.md:1: "sh background" i',
+      ],
+    },
+    {
+      name: 'sees a block that is not the file it names',
+      found: ['ts bin/nowhere.ts', 'ts package.json', 'yaml docs/reference/reasons.yaml'].flatMap((info) =>
+        fileProblems(page(`\`\`\`${info}\nx\n\`\`\``)),
+      ),
+      want: [
+        'docs/planted.md:1: bin/nowhere.ts does not exist',
+        'docs/planted.md:1: docs/reference/reasons.yaml differs from the block',
       ],
     },
     {
@@ -230,6 +257,7 @@ describe('the list of rules', () => {
     `  ${named("'", 'Z2: isn\\\'t "cut" short')}`,
     named('`', 'Z10: prints ${[1].map((x) => `${x}`)} as ${want}'),
     '// sample/Z3: a comment proves nothing',
+    named('"', 'Z4, Z5, other/Y1: are three rules of two groups'),
   ].join('\n');
   const text = 'specs: {sample: s}\nmust: {sample: {Z2: a, Z3: b}}\nleft-out: ';
   const tests = ruleTestsIn(source, 'test/x.test.ts');
@@ -240,6 +268,9 @@ describe('the list of rules', () => {
       [
         ['Z2', 'outer: isn\'t "cut" short'],
         ['Z10', 'prints … as …'],
+        ['Z4', 'are three rules of two groups'],
+        ['Z5', 'are three rules of two groups'],
+        ['Y1', 'are three rules of two groups'],
       ],
     );
   });
@@ -266,6 +297,13 @@ describe('the list of rules', () => {
 
 describe('the commands of a page', () => {
   const text = '```sh\ntrue\n```\n\n```text output\nok\n```\n\n```sh no-run needs a cluster\nfalse\n```\n';
+
+  it('may stay up until the page is over', () => {
+    const stays = '```sh background is up\nsleep 9\n```\n\n```text output\nno\n```\n';
+    assert.deepEqual(commandBlocks({ path: 'a.md', text: stays }), [
+      { page: 'a.md', line: 1, text: 'sleep 9\n', ready: 'is up' },
+    ]);
+  });
 
   it('are the blocks tagged sh, with the output that follows', () => {
     assert.deepEqual(commandBlocks({ path: 'a.md', text }), [

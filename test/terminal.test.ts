@@ -353,7 +353,8 @@ describe('stopping a journey', needsScript, () => {
     const startMs = performance.now();
     journey.child.kill('SIGINT');
     assert.equal(await journey.exit, 130);
-    assert.ok(performance.now() - startMs < 4000);
+    // It would go on for ever.
+    assert.ok(performance.now() - startMs < 20_000);
     assert.match(journey.output(), /journey: not stopped, and perhaps still running: phase definition\n$/);
   });
 

@@ -11,6 +11,8 @@ import { Connection, type Credentials } from './connection.ts';
 export interface BenchServer extends AsyncDisposable {
   readonly name: 'kubernetes' | 'slipway';
   readonly credentials: Credentials;
+  /** The same as a file. */
+  readonly kubeconfig: string;
   readonly startMs: number;
   /** Resident memory of all its processes, in bytes. */
   memory(): number;
@@ -58,6 +60,7 @@ export async function startSlipway(): Promise<BenchServer> {
   return {
     name: 'slipway',
     credentials,
+    kubeconfig,
     startMs,
     memory: () => residentBytes(pid),
     [Symbol.asyncDispose]: async () => {
@@ -79,6 +82,7 @@ export async function startUpstream(): Promise<BenchServer> {
   return {
     name: 'kubernetes',
     credentials,
+    kubeconfig: plane.admin,
     startMs,
     memory: () =>
       childrenOf(process.pid)

@@ -12,10 +12,11 @@ export interface Row {
 
 const HEADER = ['what', 'upstream', 'slipway', 'ratio', 'target', '', 'p50/p99 ms upstream', 'slipway'];
 
+export const table = (rows: readonly Row[]): string => columns([HEADER, ...rows.map(cellsOf)]);
+
 /** Columns as wide as their longest cell. */
-export function table(rows: readonly Row[]): string {
-  const cells = [HEADER, ...rows.map(cellsOf)];
-  const widths = HEADER.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+export function columns(cells: readonly (readonly string[])[]): string {
+  const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
   return cells
     .map((row) =>
       row

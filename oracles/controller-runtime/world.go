@@ -27,6 +27,11 @@ type options struct {
 	namespace   string
 	count       int
 	webhookPort int
+	// Of programs.
+	claims, leaseName, identity               string
+	leaseDuration, renewDeadline, retryPeriod time.Duration
+	clients                                   int
+	duration                                  time.Duration
 }
 
 // world is a server, a namespace in it and everything that is done there.

@@ -14,6 +14,7 @@ import {
 } from './instance-directory.ts';
 import { startKubeApiserver } from './kube-apiserver.ts';
 import { CONTROLLER_MANAGER_USER, startKubeControllerManager } from './kube-controller-manager.ts';
+import { SCHEDULER_USER, startKubeScheduler } from './kube-scheduler.ts';
 import type { PickPort } from './port.ts';
 
 export interface ControlPlaneOptions {
@@ -22,11 +23,14 @@ export interface ControlPlaneOptions {
     readonly kubeApiserver: string;
     /** Left out: namespaces get no ServiceAccounts and nothing is garbage-collected, but the start is faster. */
     readonly kubeControllerManager?: string | undefined;
+    /** Left out: pods stay without a node. */
+    readonly kubeScheduler?: string | undefined;
   };
   readonly extraArguments?: {
     readonly etcd?: readonly string[];
     readonly kubeApiserver?: readonly string[];
     readonly kubeControllerManager?: readonly string[];
+    readonly kubeScheduler?: readonly string[];
   };
   /** Where instance directories are made and left-overs are looked for: ours alone, also in a shared place. */
   readonly baseDirectory: string;
@@ -46,7 +50,7 @@ interface Parts {
   readonly processes: AsyncDisposableStack;
 }
 
-/** etcd, kube-apiserver and, if asked for, kube-controller-manager on loopback, with a directory of their own. */
+/** etcd, kube-apiserver and what else is asked for on loopback, with a directory of their own. */
 export class ControlPlane implements AsyncDisposable {
   readonly url: string;
   readonly directory: string;
@@ -136,6 +140,12 @@ async function startParts(options: ControlPlaneOptions, instance: Instance): Pro
       extraArguments: extraArguments.kubeControllerManager,
     };
     processes.use(await startKubeControllerManager(manager));
+  }
+  if (programs.kubeScheduler !== undefined) {
+    const kubeconfigFile = await users.create(SCHEDULER_USER, [], apiserver.url);
+    const file = programs.kubeScheduler;
+    const scheduler = { ...shared, file, kubeconfigFile, extraArguments: extraArguments.kubeScheduler };
+    processes.use(await startKubeScheduler(scheduler));
   }
   const admin = await users.write('admin', certificates.admin, apiserver.url);
   return { url: apiserver.url, directory, admin, users, processes };

@@ -4,8 +4,8 @@ import { get as httpsGet } from 'node:https';
 const TIMEOUT_MS = 5000;
 
 export type Peer =
-  /** Only a server with a certificate of this authority counts. */
-  | { readonly ca: string; readonly cert: string; readonly key: string }
+  /** Only a server with a certificate of this authority counts. Without a certificate of our own we are nobody. */
+  | { readonly ca: string; readonly cert?: string; readonly key?: string }
   /** Only the server behind this socket counts. */
   | { readonly socketPath: string };
 

@@ -49,6 +49,8 @@ function kubeApiserverArguments(port: number, options: KubeApiserverOptions): st
     `--tls-cert-file=${files.servingCertificate}`,
     `--tls-private-key-file=${files.servingKey}`,
     `--client-ca-file=${files.authorityCertificate}`,
+    `--kubelet-client-certificate=${files.kubeletClientCertificate}`,
+    `--kubelet-client-key=${files.kubeletClientKey}`,
     `--cert-dir=${options.directory}/generated`,
     `--service-account-issuer=https://127.0.0.1:${port}/`,
     `--service-account-key-file=${files.serviceAccountPublicKey}`,

@@ -34,7 +34,11 @@ export interface KubeControllerManagerOptions extends ProcessOptions {
   readonly serverUrl: string;
   /** Of CONTROLLER_MANAGER_USER. */
   readonly kubeconfigFile: string;
-  readonly certificates: Certificates;
+  readonly certificates: {
+    readonly authority: Pick<Certificates['authority'], 'certificatePem'>;
+    readonly admin: Certificates['admin'];
+    readonly files: Pick<Certificates['files'], 'authorityCertificate' | 'authorityKey' | 'serviceAccountKey'>;
+  };
   readonly extraArguments?: readonly string[] | undefined;
 }
 

@@ -4,6 +4,7 @@ import { type AdmissionPlugin, createAdmission } from './admission/chain.ts';
 import { crdTerminating } from './admission/crd-terminating.ts';
 import { defaultClasses } from './admission/default-classes.ts';
 import { namespaceLifecycle } from './admission/namespace-lifecycle.ts';
+import { createNotices } from './admission/notices.ts';
 import { podPolicies } from './admission/pod-policies.ts';
 import { rbacEscalation } from './admission/rbac-escalation.ts';
 import { serviceAccounts } from './admission/service-accounts.ts';
@@ -61,7 +62,10 @@ export function createEngine(options: EngineOptions, store: Store): Engine {
     store,
     registry,
     codec,
-    admission: createAdmission(admissionPlugins(webhooks, rbac, resources)),
+    admission: createAdmission([
+      ...admissionPlugins({ ...webhooks, real: options.real ?? clock }, rbac, resources),
+      createNotices(options.notices ?? {}),
+    ]),
     authorizer: rbac ?? alwaysAllow,
   };
   return {
@@ -78,15 +82,15 @@ export function createEngine(options: EngineOptions, store: Store): Engine {
 
 /** In upstream's order: built-in steps, then webhooks. What they subscribe to ends with `resources`. */
 function admissionPlugins(
-  services: WebhookServices,
+  services: WebhookServices & { readonly real: Clock },
   rbac: RbacAuthorizer | undefined,
   resources: DisposableStack,
 ): readonly AdmissionPlugin[] {
-  const { store, clock } = services;
+  const { store, clock, real } = services;
   return [
     crdTerminating(store),
     namespaceLifecycle(store),
-    serviceAccounts({ store, clock }),
+    serviceAccounts({ store, clock, real }),
     podPolicies((name) => priorityOf(store, name)),
     defaultClasses(store),
     resources.use(mutatingWebhooks(services)),

@@ -15,6 +15,7 @@ import type { Identity } from './identity.ts';
 import { ApiMetrics, type Gauges } from './metrics.ts';
 import { pathHandler } from './paths.ts';
 import type { Registry } from './registry/registry.ts';
+import { releaseVersion } from './release.ts';
 import type { Handle } from './request.ts';
 import { createHandle } from './routing/serve.ts';
 import { qualified } from './status.ts';
@@ -59,6 +60,8 @@ export function createFront(
     log,
     guard,
     observer: metrics,
+    ...(options.audit !== undefined && { audit: options.audit }),
+    ...(options.refuse !== undefined && { refuse: options.refuse }),
     authenticator: createAuthenticator({ tokens, authorizer }),
     routes: {
       watches,
@@ -78,7 +81,7 @@ export function createFront(
       health: healthOf(store, state),
       discovery: new Discovery(registry, () => state.url.replace('https://', '')),
       openApi: new OpenApi(registry),
-      version: versionOf(options.release ?? '0.0.0'),
+      version: versionOf(options.release ?? releaseVersion()),
       metricsText: () => metrics.text(gauges(store, registry, guard)),
       openId: (path) => Promise.resolve(openIdAnswer(path, signer, issuer())),
     }),

@@ -46,6 +46,18 @@ describe('openIdentity', () => {
     assert.ok(certificate.verify(new X509Certificate(identity.authorityPem).publicKey));
   });
 
+  it('lab/T8: makes certificates that are valid on two clocks', async () => {
+    const [from, until] = [new Date('2026-01-01T00:00:00Z'), new Date('2040-01-01T00:00:00Z')];
+    const options = { directory: undefined, kept: undefined, hostNames: [], clock: newClock() };
+    const identity = await openIdentity({ ...options, certificates: { from, until } });
+    const user = await identity.issue('admin', []);
+    for (const pem of [identity.authorityPem, identity.servingCertificatePem, user.certificatePem]) {
+      const { validFromDate, validToDate } = new X509Certificate(pem);
+      assert.ok(validFromDate <= from);
+      assert.deepEqual(validToDate, until);
+    }
+  });
+
   it('keeps everything in one file that only its owner reads', async () => {
     await using folder = await scratchDirectory();
     const directory = join(folder.path, 'api');

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { Credential } from '../pki/certificate-authority.ts';
+import type { Credential, Validity } from '../pki/certificate-authority.ts';
 import { CertificateAuthority } from '../pki/certificate-authority.ts';
 import { generateKeyPair, type KeyPair } from '../pki/key-pair.ts';
 import { type KeptKeys, writeKeys } from './identity-file.ts';
@@ -22,6 +22,7 @@ const IP_ADDRESSES = ['127.0.0.1', '::1', '10.0.0.1'];
 
 /** What the server proves itself with, and how it makes users. */
 export interface Identity {
+  readonly authority: CertificateAuthority;
   readonly authorityPem: string;
   readonly servingCertificatePem: string;
   readonly servingKeyPem: string;
@@ -40,6 +41,15 @@ export interface IdentityOptions {
   readonly kept: KeptKeys | undefined;
   readonly hostNames: readonly string[];
   readonly clock: Clock;
+  /** Instead of what the clock says. */
+  readonly certificates?: { readonly from: Date; readonly until: Date };
+}
+
+/** From now on, or for as long as somebody asked for. */
+function validityOf({ clock, certificates }: IdentityOptions, usualMs: number): Validity {
+  if (certificates === undefined) return { now: clock.now(), validityMs: usualMs };
+  const { from, until } = certificates;
+  return { now: from, validityMs: until.getTime() - from.getTime() };
 }
 
 /** Uses the keys of an earlier start, or makes them (H2, Z2). */
@@ -48,7 +58,10 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   const now = clock.now();
   const authority =
     kept === undefined
-      ? await CertificateAuthority.create({ commonName: AUTHORITY_NAME, now, validityMs: AUTHORITY_VALIDITY_MS })
+      ? await CertificateAuthority.create({
+          commonName: AUTHORITY_NAME,
+          ...validityOf(options, AUTHORITY_VALIDITY_MS),
+        })
       : CertificateAuthority.load(AUTHORITY_NAME, kept.authorityPem, kept.authorityKeyPem);
   const isUsable =
     kept !== undefined &&
@@ -56,6 +69,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     hostNames.every((name) => kept.hostNames.includes(name));
   const current = isUsable ? kept : await renewed(authority, options);
   return {
+    authority,
     authorityPem: current.authorityPem,
     servingCertificatePem: current.servingCertificatePem,
     servingKeyPem: current.servingKeyPem,
@@ -65,8 +79,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
         kind: 'client',
         commonName: name,
         organizations: groups,
-        now: clock.now(),
-        validityMs: CERTIFICATE_VALIDITY_MS,
+        ...validityOf(options, CERTIFICATE_VALIDITY_MS),
       }),
     save: () => {
       if (directory !== undefined && !isUsable) writeKeys(directory, current);
@@ -74,18 +87,15 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   };
 }
 
-async function renewed(
-  authority: CertificateAuthority,
-  { kept, hostNames, clock }: IdentityOptions,
-): Promise<KeptKeys> {
-  const now = clock.now();
+async function renewed(authority: CertificateAuthority, options: IdentityOptions): Promise<KeptKeys> {
+  const { kept, hostNames } = options;
+  const validity = validityOf(options, CERTIFICATE_VALIDITY_MS);
   const serving = await authority.issue({
     kind: 'serving',
     commonName: 'slipway-apiserver',
     dnsNames: [...new Set([...DNS_NAMES, ...hostNames.filter((name) => !isAddress(name))])],
     ipAddresses: [...new Set([...IP_ADDRESSES, ...hostNames.filter(isAddress)])],
-    now,
-    validityMs: CERTIFICATE_VALIDITY_MS,
+    ...validity,
   });
   const tokenKeys = kept === undefined ? await generateKeyPair() : undefined;
   return {
@@ -95,7 +105,7 @@ async function renewed(
     servingKeyPem: serving.keys.privateKeyPem,
     tokenKeyPem: tokenKeys?.privateKeyPem ?? kept?.tokenKeyPem ?? '',
     tokenPublicPem: tokenKeys?.publicKeyPem ?? kept?.tokenPublicPem ?? '',
-    servingExpires: new Date(now.getTime() + CERTIFICATE_VALIDITY_MS).toISOString(),
+    servingExpires: new Date(validity.now.getTime() + validity.validityMs).toISOString(),
     hostNames,
   };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { assertStatus, type ServedApi, sharedApi } from '../../test/support/served-api.ts';
+import { releaseVersion } from './release.ts';
 
 let api: ServedApi;
 before(async () => {
@@ -24,7 +25,7 @@ describe('paths that are no resources', () => {
       assert.partialDeepStrictEqual(body, {
         major: '1',
         minor: '36',
-        gitVersion: 'v1.36.0+slipway.0.0.0',
+        gitVersion: `v1.36.0+slipway.${releaseVersion()}`,
         goVersion: `node${process.versions.node}`,
         compiler: 'v8',
       });

@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:http2';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
+import { connect as connectTls } from 'node:tls';
 import { scratchDirectory } from '../../test/support/scratch.ts';
 import {
   assertStatus,
@@ -44,6 +45,119 @@ describe('startApiServer', () => {
     }
     assert.equal((await api.get('/version', { user: 'jane' })).status, 200);
     assert.equal((await api.get('/api/v1/nodes', { user: 'jane', groups: ['system:masters'] })).status, 200);
+  });
+
+  it('lab/E4: says where the server of the service kubernetes is, and proves to be it', async () => {
+    const advertise = { host: '10.77.1.254', port: 6443 };
+    const range = { serviceRange: '10.77.96.0/19' };
+    await using server = await startApiServer({
+      storage: 'memory',
+      listen: { hostNames: ['hub'] },
+      advertise,
+      ...range,
+    });
+    const transport = server.client();
+    const read = async (target: string) =>
+      JSON.parse(Buffer.from(await (await transport({ method: 'GET', target })).bytes()).toString('utf8'));
+    const ports = [{ name: 'https', port: 6443, protocol: 'TCP' }];
+    const slice = await read('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes');
+    assert.deepEqual(slice.metadata.labels, { 'kubernetes.io/service-name': 'kubernetes' });
+    const endpoints = [{ addresses: ['10.77.1.254'], conditions: { ready: true } }];
+    assert.deepEqual([slice.addressType, slice.endpoints, slice.ports], ['IPv4', endpoints, ports]);
+    const old = await read('/api/v1/namespaces/default/endpoints/kubernetes');
+    assert.deepEqual(old.metadata.labels, { 'endpointslice.kubernetes.io/skip-mirror': 'true' });
+    assert.deepEqual(old.subsets, [{ addresses: [{ ip: '10.77.1.254' }], ports }]);
+    const session = connectTls({ port: Number(new URL(server.url).port), rejectUnauthorized: false });
+    await once(session, 'secureConnect');
+    const { subjectaltname: names = '' } = session.getPeerCertificate();
+    session.destroy();
+    for (const name of [
+      'DNS:kubernetes.default.svc',
+      'DNS:hub',
+      'IP Address:10.77.96.1',
+      'IP Address:10.77.1.254',
+    ])
+      assert.ok(names.split(', ').includes(name), `${name} in ${names}`);
+  });
+
+  it('lab/E4: puts right what an earlier start has said, and writes nothing when it is right', async () => {
+    await using folder = await scratchDirectory();
+    const dataDir = join(folder.path, 'api');
+    const path = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes';
+    const startedAt = async (advertise: { readonly host: string; readonly port?: number }) => {
+      await using server = await startApiServer({ dataDir, advertise });
+      const answer = await server.client()({ method: 'GET', target: path });
+      const { endpoints, ports, metadata } = JSON.parse(Buffer.from(await answer.bytes()).toString('utf8'));
+      const isOwnPort = ports[0].port === Number(new URL(server.url).port);
+      return { address: endpoints[0].addresses[0], isOwnPort, version: metadata.resourceVersion };
+    };
+    const first = await startedAt({ host: '10.77.1.254', port: 6443 });
+    const same = await startedAt({ host: '10.77.1.254', port: 6443 });
+    const moved = await startedAt({ host: '10.78.1.254' });
+    assert.equal(same.version, first.version);
+    assert.deepEqual([moved.address, moved.isOwnPort], ['10.78.1.254', true]);
+  });
+
+  it('lab/E4: does not start when its address cannot be told to anybody', async () => {
+    await assert.rejects(startApiServer({ storage: 'memory', advertise: { host: '127.0.0.1' } }), {
+      reason: 'InvalidAdvertisedAddress',
+      message: /^the address of the API server cannot be published: .*may not be in the loopback range/,
+    });
+  });
+
+  it('lab/T3: holds time while it serves a request that came over the network, and not for a watch', async () => {
+    const held = new Set<string>();
+    const seen: string[] = [];
+    const hold = (reason: string) => {
+      held.add(reason);
+      seen.push(reason);
+      return { [Symbol.dispose]: () => void held.delete(reason) };
+    };
+    await using server = await startApiServer({ storage: 'memory', hold });
+    const session = connect(server.url, { rejectUnauthorized: false });
+    const [read, watch] = ['/version', '/api/v1/nodes?watch=1'].map((path) => session.request({ ':path': path }));
+    await once(read ?? session, 'response');
+    await once(watch ?? session, 'response');
+    assert.deepEqual([seen, [...held]], [['GET /version', 'GET /api/v1/nodes'], []]);
+    session.destroy();
+  });
+
+  it('lab/T10: refuses what it is told to refuse when it comes over the network, and says why', async () => {
+    await using server = await startApiServer({
+      storage: 'memory',
+      auth: { mode: 'AlwaysAllow' },
+      refuse: ({ resource, name }) => (resource === 'configmaps' ? `no ${name} today` : undefined),
+    });
+    const target = '/api/v1/namespaces/default/configmaps/a';
+    const session = connect(server.url, { rejectUnauthorized: false });
+    const answer = async (path: string) => {
+      const request = session.request({ ':path': path });
+      const [headers] = await once(request, 'response');
+      return { ...JSON.parse(await text(request)), status: headers[':status'] };
+    };
+    const { status, message, reason, details } = await answer(target);
+    assert.equal(status, 403);
+    assert.equal(message, 'configmaps "a" is forbidden: no a today');
+    assert.deepEqual([reason, details], ['Forbidden', { name: 'a', kind: 'configmaps' }]);
+    assert.equal((await answer('/api/v1/nodes')).status, 200);
+    assert.equal((await server.client()({ method: 'GET', target })).status, 404, 'in this process it is served');
+    session.destroy();
+  });
+
+  it('tells who asked for what, and what the answer was', async () => {
+    const served: string[] = [];
+    await using server = await startApiServer({
+      storage: 'memory',
+      listen: false,
+      audit: ({ user, method, path, isDryRun, code }) =>
+        served.push(`${user} ${method} ${path}${isDryRun ? ' (dry)' : ''}: ${code}`),
+    });
+    served.length = 0;
+    const target = '/api/v1/namespaces/default/configmaps';
+    await server.client('jane')({ method: 'GET', target });
+    const body = JSON.stringify({ metadata: { name: 'a' } });
+    await server.client()({ method: 'POST', target: `${target}?dryRun=All`, body });
+    assert.deepEqual(served, [`jane GET ${target}: 403`, `admin POST ${target} (dry): 201`]);
   });
 
   it('apiserver/Z3: asks no roles when everything is allowed', async () => {

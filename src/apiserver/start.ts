@@ -1,6 +1,6 @@
 import { SystemClock } from '../base/clock.ts';
 import { userError } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
+import { SILENT_LOG } from '../base/log.ts';
 import type { JsonObject } from '../object/json.ts';
 import { stringifyJson } from '../object/json-text.ts';
 import { isRecord } from '../object/record.ts';
@@ -8,6 +8,7 @@ import { kubeconfig } from '../pki/kubeconfig.ts';
 import { withAuthenticated } from './auth/authenticator.ts';
 import { MASTERS } from './auth/rbac-authorizer.ts';
 import { bootstrap } from './bootstrap.ts';
+import { ClusterIpAllocator } from './builtin/allocators.ts';
 import { startControllers } from './controllers/controllers.ts';
 import { CrdRuntime } from './crd/crd-runtime.ts';
 import { createEngine, type Engine, type EngineOptions } from './engine.ts';
@@ -17,25 +18,32 @@ import { Listener } from './http/listener.ts';
 import { type Identity, openIdentity } from './identity.ts';
 import { readKeys } from './identity-file.ts';
 import type { ApiServer, ApiServerOptions } from './options.ts';
-import type { UserInfo } from './request.ts';
+import { publishEndpoints } from './own-endpoints.ts';
+import type { Handle, UserInfo } from './request.ts';
 import { createMemoryStore } from './store/memory-store.ts';
 import { openSqliteStore } from './store/sqlite-store.ts';
 import type { Store } from './store/store.ts';
 
 const LOOPBACK = '127.0.0.1';
 const ADMIN = { name: 'admin', groups: [MASTERS] };
-const SILENT: Log = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {}, child: () => SILENT };
 /** Who the server itself is when it writes. */
 const SELF: UserInfo = { name: 'system:apiserver', groups: [MASTERS, 'system:authenticated'] };
 
 /** An API server, ready to use when this resolves (§23). On failure everything that was opened is closed again. */
 export async function startApiServer(given: ApiServerOptions = {}): Promise<ApiServer> {
-  const options: EngineOptions = { clock: new SystemClock(), log: SILENT, ...given };
-  const { clock, listen = {}, dataDir } = options;
+  const options: EngineOptions = { clock: new SystemClock(), log: SILENT_LOG, ...given };
+  const { clock, dataDir } = options;
   await using stack = new AsyncDisposableStack();
-  const hostNames = listen === false ? [] : (listen.hostNames ?? []);
+  const hostNames = servedNames(options);
   const kept = dataDir === undefined ? undefined : readKeys(dataDir);
-  const opening = openIdentity({ directory: dataDir, kept, hostNames, clock });
+  const { certificates } = options;
+  const opening = openIdentity({
+    directory: dataDir,
+    kept,
+    hostNames,
+    clock,
+    ...(certificates !== undefined && { certificates }),
+  });
   // When the store cannot be opened, that is what is reported, and nobody waits for the keys.
   opening.catch(() => {});
   const store = stack.use(await openStore(options));
@@ -54,7 +62,16 @@ export async function startApiServer(given: ApiServerOptions = {}): Promise<ApiS
     front.watches.endAll();
     await listener?.stop();
   });
+  if (options.advertise !== undefined && listener !== undefined)
+    await publishEndpoints(inProcessTransport(front.handle, SELF), { port: listener.port, ...options.advertise });
   return runningServer({ engine, front, identity, state, stack: stack.move() });
+}
+
+/** What clients call the server, beside what everybody calls it: programs in pods know the address of its service. */
+function servedNames({ listen = {}, serviceRange, advertise }: EngineOptions): readonly string[] {
+  const given = listen === false ? [] : (listen.hostNames ?? []);
+  const own = serviceRange === undefined ? [] : [new ClusterIpAllocator(serviceRange).kubernetesAddress];
+  return [...given, ...own, ...(advertise === undefined ? [] : [advertise.host])];
 }
 
 function openStore(options: EngineOptions): Promise<Store> | Store {
@@ -93,9 +110,9 @@ async function prepare(options: EngineOptions, { engine, front, identity, parts 
   parts.use(registry.onChange(endObsolete));
   const { kubernetesAddress, rbac } = engine;
   await bootstrap({ transport, store, clock, kubernetesAddress, hasRbac: rbac !== undefined });
-  const { gc = true, namespace = true, crd = true, namespaceDelayMs } = options.controllers ?? {};
+  const { gc = true, namespace = true, crd = true, accounts = true, namespaceDelayMs } = options.controllers ?? {};
   const services = { store, registry, codec, clock, log, transport, crds, authorityPem: identity.authorityPem };
-  const controllers = parts.use(startControllers(services, { gc, namespace, crd, namespaceDelayMs }));
+  const controllers = parts.use(startControllers(services, { gc, namespace, crd, accounts, namespaceDelayMs }));
   await createDefinitions(transport, definitions);
   await crds.settled();
   // G4: what every namespace has is there before the first request.
@@ -125,7 +142,7 @@ function nameIn({ metadata }: JsonObject): string {
 }
 
 async function startListener(options: EngineOptions, identity: Identity, { handle }: Front) {
-  const { listen = {}, clock, log } = options;
+  const { listen = {}, clock, log, hold } = options;
   if (listen === false) return undefined;
   const { host = LOOPBACK, port = 0 } = listen;
   const listener = await Listener.start({
@@ -134,12 +151,20 @@ async function startListener(options: EngineOptions, identity: Identity, { handl
     certificatePem: identity.servingCertificatePem,
     keyPem: identity.servingKeyPem,
     authorityPem: identity.authorityPem,
-    handle,
+    handle: hold === undefined ? handle : held(handle, hold),
     clock,
     log,
   });
-  return { url: `https://${host}:${listener.port}`, stop: () => listener.stop() };
+  return { url: `https://${host}:${listener.port}`, port: listener.port, stop: () => listener.stop() };
 }
+
+/** The same, with a hold on time from the request to its answer; what a watch sends later is not held. */
+const held =
+  (handle: Handle, hold: (reason: string) => Disposable): Handle =>
+  async (request) => {
+    using _hold = hold(`${request.method} ${request.path}`);
+    return await handle(request);
+  };
 
 interface Running extends Omit<Parts, 'parts'> {
   readonly state: ServerState;
@@ -153,6 +178,7 @@ function runningServer({ engine, front, identity, state, stack }: Running): ApiS
     url: state.url,
     kinds: engine.services.registry.all().length,
     store: engine.services.store,
+    authority: identity.authority,
     kubeconfig: async (name = ADMIN.name, groups = groupsOf(name)) =>
       kubeconfig({
         server: state.url,
@@ -161,8 +187,12 @@ function runningServer({ engine, front, identity, state, stack }: Running): ApiS
         userName: name,
         credential: await identity.issue(name, groups),
       }),
-    client: (name = ADMIN.name, groups = groupsOf(name)) =>
-      inProcessTransport(front.handle, { name, groups: withAuthenticated(groups) }),
+    client: (name = ADMIN.name, groups = groupsOf(name), extra) =>
+      inProcessTransport(front.handle, {
+        name,
+        groups: withAuthenticated(groups),
+        ...(extra !== undefined && { extra }),
+      }),
     stop,
     [Symbol.asyncDispose]: stop,
   };

@@ -1,5 +1,7 @@
 import { hubPhase } from './apiserver/hub-phase.ts';
 import type { Phase } from './journey/phase.ts';
+import { labPhase } from './lab/lab-phase.ts';
+import type { Scenario } from './lab/scenario-file.ts';
 
 /** A part of Slipway as the composition root sees it. */
 export interface Component {
@@ -9,4 +11,7 @@ export interface Component {
 }
 
 /** Every component, in the order of their phases. A new component is a line here. */
-export const COMPONENTS: readonly Component[] = [{ name: 'apiserver', phases: [hubPhase] }];
+export const componentsFor = (scenario: Scenario | undefined): readonly Component[] => [
+  { name: 'apiserver', phases: [hubPhase] },
+  { name: 'lab', phases: [labPhase(scenario)] },
+];

@@ -32,6 +32,14 @@ export const FAILURES = {
     fix: 'Correct the place the message names; keys are the flag names without dashes in front.',
     example: 'slipway up --config site.yaml → site.yaml: unknown key "prot". Did you mean port?',
   },
+  SW1004: {
+    title: 'The scenario cannot be used',
+    cause:
+      'The file named by --scenario or SLIPWAY_SCENARIO is missing, is not YAML, or describes no lab that can be started.',
+    detect: 'The file is read and compared with what a lab may consist of, before anything is started.',
+    fix: 'Correct the lines that the message names; docs/reference/scenario.md lists what may be written.',
+    example: 'slipway up --scenario lab.yaml → lab.yaml:3: clusters.0.worker is unknown: did you mean workers?',
+  },
   SW1101: {
     title: 'A port cannot be used',
     cause: 'Another program listens on the port that was asked for, or this user may not use it.',
@@ -82,6 +90,14 @@ export const FAILURES = {
     detect: 'Every key and certificate in it is read before the store is opened.',
     fix: 'Put the file back from a copy. Or remove it: new keys are made, and kubeconfigs and tokens of before are refused.',
     example: 'slipway apiserver --data .slipway/api, after identity.json was edited',
+  },
+  SW1108: {
+    title: 'The lab does not run',
+    cause:
+      'No network of its own is free on this machine, a process cannot be started, or a pod does not get ready.',
+    detect: 'Addresses are taken, nodes register and a pod is probed before the phase is done.',
+    fix: 'Follow the `next` lines: each cause has its own. What was seen of a pod is in the file not-ready.txt of the lab. `slipway doctor` checks the machine.',
+    example: 'slipway up, where all processes of the user are used up',
   },
   SW1201: {
     title: 'A phase of the journey failed',

@@ -52,10 +52,60 @@ export class SystemClock implements Clock {
   }
 }
 
+export interface Scale {
+  /** How many milliseconds pass in one of the host's. */
+  readonly factor: number;
+  /** The time that the clock shows … */
+  readonly start: Date;
+  /** … when the host's shows this. */
+  readonly hostStart: Date;
+}
+
+/** The host's clock, faster or slower, from a given moment on. Two processes with the same scale show the same time. */
+export class ScaledClock implements Clock {
+  readonly #scale: Scale;
+  readonly #host: Clock;
+  /** The host's wall clock may be set while this one runs: only the monotonic one counts after the start. */
+  readonly #hostOriginMs: number;
+
+  constructor(scale: Scale, host: Clock = new SystemClock()) {
+    this.#scale = scale;
+    this.#host = host;
+    const sinceStartMs = host.now().getTime() - scale.hostStart.getTime();
+    this.#hostOriginMs = host.monotonicMs() - sinceStartMs;
+  }
+
+  now(): Date {
+    return new Date(this.#scale.start.getTime() + this.monotonicMs());
+  }
+
+  monotonicMs(): number {
+    return (this.#host.monotonicMs() - this.#hostOriginMs) * this.#scale.factor;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return sleepOn(this, ms, signal);
+  }
+
+  timer(ms: number, fire: () => void): Disposable {
+    return this.#host.timer(ms / this.#scale.factor, fire);
+  }
+
+  random(): number {
+    return this.#host.random();
+  }
+
+  uuid(): string {
+    return this.#host.uuid();
+  }
+}
+
 interface Pending {
   readonly dueMs: number;
   readonly order: number;
   readonly fire: () => void;
+  /** Where it is among the timers; below zero when it is not. */
+  at: number;
 }
 
 export interface VirtualClockOptions {
@@ -68,7 +118,7 @@ export interface VirtualClockOptions {
 export class VirtualClock implements Clock {
   readonly #startMs: number;
   readonly #random: () => number;
-  readonly #pending = new Set<Pending>();
+  readonly #pending = new TimerHeap();
   #elapsedMs = 0;
   #created = 0;
 
@@ -90,9 +140,9 @@ export class VirtualClock implements Clock {
   }
 
   timer(ms: number, fire: () => void): Disposable {
-    const entry = { dueMs: this.#elapsedMs + Math.max(0, ms), order: this.#created++, fire };
+    const entry = { dueMs: this.#elapsedMs + Math.max(0, ms), order: this.#created++, fire, at: -1 };
     this.#pending.add(entry);
-    return { [Symbol.dispose]: () => void this.#pending.delete(entry) };
+    return { [Symbol.dispose]: () => this.#pending.delete(entry) };
   }
 
   random(): number {
@@ -108,13 +158,17 @@ export class VirtualClock implements Clock {
 
   /** Due time of the next timer, or undefined when nothing waits. */
   get nextDueMs(): number | undefined {
-    return this.#next()?.dueMs;
+    return this.#pending.first?.dueMs;
   }
 
   /** Moves time on by `ms`, firing what falls due. What a timer starts gets its turn before the next timer fires. */
   async advance(ms: number): Promise<void> {
     const targetMs = this.#elapsedMs + ms;
-    for (let next = this.#next(); next !== undefined && next.dueMs <= targetMs; next = this.#next()) {
+    for (
+      let next = this.#pending.first;
+      next !== undefined && next.dueMs <= targetMs;
+      next = this.#pending.first
+    ) {
       this.#elapsedMs = next.dueMs;
       this.#pending.delete(next);
       next.fire();
@@ -123,16 +177,70 @@ export class VirtualClock implements Clock {
     this.#elapsedMs = targetMs;
     await settled();
   }
+}
 
-  #next(): Pending | undefined {
-    return [...this.#pending].sort((a, b) => a.dueMs - b.dueMs || a.order - b.order)[0];
+/** Timers by due time, then by creation: a binary heap whose entries know their place, so that each can leave it. */
+class TimerHeap {
+  readonly #entries: Pending[] = [];
+
+  get first(): Pending | undefined {
+    return this.#entries[0];
+  }
+
+  add(entry: Pending): void {
+    this.#entries.push(entry);
+    entry.at = this.#entries.length - 1;
+    this.#rise(entry);
+  }
+
+  /** Nothing happens when it is not there any more. */
+  delete(entry: Pending): void {
+    const { at } = entry;
+    if (at < 0) return;
+    entry.at = -1;
+    const last = this.#entries.pop();
+    if (last === undefined || last === entry) return;
+    this.#put(last, at);
+    this.#rise(last);
+    this.#sink(last);
+  }
+
+  #rise(entry: Pending): void {
+    for (;;) {
+      const parent = this.#entries[(entry.at - 1) >> 1];
+      if (parent === undefined || !isBefore(entry, parent)) return;
+      const { at } = entry;
+      this.#put(entry, parent.at);
+      this.#put(parent, at);
+    }
+  }
+
+  #sink(entry: Pending): void {
+    for (;;) {
+      const [left, right] = [this.#entries[2 * entry.at + 1], this.#entries[2 * entry.at + 2]];
+      if (left === undefined) return;
+      const child = right !== undefined && isBefore(right, left) ? right : left;
+      if (!isBefore(child, entry)) return;
+      const { at } = entry;
+      this.#put(entry, child.at);
+      this.#put(child, at);
+    }
+  }
+
+  #put(entry: Pending, at: number): void {
+    this.#entries[at] = entry;
+    entry.at = at;
   }
 }
+
+const isBefore = (a: Pending, b: Pending): boolean =>
+  a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.order < b.order);
 
 /** Lets every continuation that is ready run: one turn of the event loop comes after all microtasks. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-function sleepOn(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
+/** `sleep` of a clock that has timers. */
+export function sleepOn(clock: Pick<Clock, 'timer'>, ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(signal.reason);
     const onAbort = () => {

@@ -15,6 +15,15 @@ export interface Log {
   child(fields: LogFields): Log;
 }
 
+/** For those whom nobody listens to. */
+export const SILENT_LOG: Log = {
+  error: () => {},
+  warn: () => {},
+  info: () => {},
+  debug: () => {},
+  child: () => SILENT_LOG,
+};
+
 export interface LogOptions {
   readonly level: LogLevel;
   /** Where lines go; a line never holds a raw line break. */
@@ -39,8 +48,10 @@ export function createLog({ level, write, now }: LogOptions): Log {
 }
 
 function wrap(logger: Logger): Log {
-  const at = (level: LogLevel) => (fields: LogFields, message: string) =>
-    logger[level](written(fields), redactedText(message));
+  const at = (level: LogLevel) => (fields: LogFields, message: string) => {
+    // Redaction costs more than the rest; what nobody reads needs none.
+    if (logger.isLevelEnabled(level)) logger[level](written(fields), redactedText(message));
+  };
   return {
     error: at('error'),
     warn: at('warn'),

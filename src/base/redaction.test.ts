@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { retryError } from './errors.ts';
 import { REDACTED, redacted, redactedText } from './redaction.ts';
 
 const CANARY = 'cnry-7f3a9b2c5d';
@@ -142,6 +143,11 @@ describe('redacted', () => {
       labels: { app: 'ccm' },
     };
     assert.deepEqual(redacted(fields), fields);
+  });
+
+  it('writes a foreseen failure with its reason and without a stack', () => {
+    const { err } = redacted({ err: retryError('Busy', 'not now', { cause: new Error('full') }) });
+    assert.deepEqual(err, { type: 'SlipwayError', message: 'not now', reason: 'Busy', causes: ['full'] });
   });
 
   it('writes an error as its type, message, stack and the messages of its causes', () => {

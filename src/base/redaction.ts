@@ -1,4 +1,4 @@
-import { causeChain, messageOf } from './errors.ts';
+import { causeChain, messageOf, SlipwayError } from './errors.ts';
 
 export const REDACTED = '[redacted]';
 
@@ -126,9 +126,17 @@ const isReference = (value: unknown): boolean =>
   Object.keys(value).length > 0 &&
   Object.keys(value).every((key) => key === 'name' || key === 'namespace');
 
-/** The stack of the outermost error and the messages of its causes. */
+/** What went wrong and why; where, too, for what nobody foresaw: a foreseen failure is no defect of the code. */
 function errorFields(error: Error): Record<string, unknown> {
   const causes = causeChain(error).slice(1).map(messageOf).map(redactedText);
-  const stack = redactedText(error.stack ?? error.message);
-  return { type: error.name, message: redactedText(error.message), stack, ...(causes.length > 0 && { causes }) };
+  const place =
+    error instanceof SlipwayError
+      ? { reason: error.reason }
+      : { stack: redactedText(error.stack ?? error.message) };
+  return {
+    type: error.name,
+    message: redactedText(error.message),
+    ...place,
+    ...(causes.length > 0 && { causes }),
+  };
 }

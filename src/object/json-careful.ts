@@ -14,6 +14,8 @@ const OPEN_BRACE = 0x7b;
 
 // So many digits are exact as a number, whatever they are.
 const SAFE_DIGITS = 15;
+// V8 makes a longer part of a text a view of it: one name that is kept would keep the whole list it came in.
+const LONGEST_COPIED = 12;
 
 /**
  * Reads text that is known to be JSON without `JSON.parse` for its objects, and finds keys that occur twice, as paths
@@ -34,6 +36,8 @@ class CarefulReader {
   /** The keys and positions of what is being read. Paths are made of it when there is something to tell. */
   readonly #path: (string | number)[] = [];
   #at = 0;
+  /** Where the next backslash is, as far as it was looked for. */
+  #escape = -1;
 
   constructor(text: string, numberOf: (source: string) => number | bigint) {
     this.#text = text;
@@ -42,7 +46,7 @@ class CarefulReader {
 
   value(): Json {
     const code = this.#space();
-    if (code === QUOTE) return this.#string();
+    if (code === QUOTE) return this.#string(LONGEST_COPIED);
     if (code === OPEN_BRACE) return this.#object();
     if (code === OPEN_BRACKET) return this.#list();
     return code === MINUS || isDigit(code) ? this.#number(code) : this.#word();
@@ -53,7 +57,8 @@ class CarefulReader {
     const level = this.#path.length;
     this.#at++;
     while (this.#next() === QUOTE) {
-      const key = this.#string();
+      // Keys of objects are never views.
+      const key = this.#string(Number.POSITIVE_INFINITY);
       this.#path[level] = key;
       if (Object.hasOwn(result, key)) this.#duplicate(level);
       this.#next();
@@ -105,18 +110,25 @@ class CarefulReader {
     return JSON.parse(this.#text.slice(start, this.#at)) as Json;
   }
 
-  #string(): string {
-    const text = this.#text;
+  /** A part of the text as it is when it has no escapes and is not longer than `mostCut`, else a copy. */
+  #string(mostCut: number): string {
     const start = this.#at;
-    let isPlain = true;
-    let at = start + 1;
-    for (let code = text.charCodeAt(at); code !== QUOTE; code = text.charCodeAt(++at)) {
-      if (code !== BACKSLASH) continue;
-      isPlain = false;
-      at++;
-    }
-    this.#at = at + 1;
-    return isPlain ? text.slice(start + 1, at) : (JSON.parse(text.slice(start, this.#at)) as string);
+    const end = this.#endOfString(start + 1);
+    this.#at = end + 1;
+    const isCut = this.#escape >= end && end - start - 1 <= mostCut;
+    return isCut ? this.#text.slice(start + 1, end) : (JSON.parse(this.#text.slice(start, end + 1)) as string);
+  }
+
+  /** Where the quote is; most strings have no escapes, so it is the next one. */
+  #endOfString(start: number): number {
+    const text = this.#text;
+    if (this.#escape < start) this.#escape = text.indexOf('\\', start);
+    if (this.#escape < 0) this.#escape = text.length;
+    const end = text.indexOf('"', start);
+    if (end <= this.#escape) return end;
+    let at = this.#escape;
+    while (text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
+    return at;
   }
 
   /** The character after space and one comma or colon. */

@@ -82,7 +82,7 @@ function parse(text: string, bytesOf: () => Uint8Array): ParsedJson {
   const parsed = valueOf(text, bytesOf);
   const { value, duplicates } =
     scan.mayHaveDuplicates || scan.hasLargeNumber
-      ? parseCarefully(text, numberOf)
+      ? parseCarefully(text, exactNumber)
       : { value: parsed, duplicates: [] };
   return { value: scan.hasSurrogateEscape ? wellFormed(value) : value, duplicates };
 }
@@ -103,7 +103,7 @@ const LEAST_INT64 = -(2n ** 63n);
 const INTEGER = /^-?[0-9]+$/;
 
 /** What upstream makes of a number: an integer as long as 64 bits hold it, else a float, else a problem. */
-function numberOf(source: string): number | bigint {
+export function exactNumber(source: string): number | bigint {
   const value = Number(source);
   if (!Number.isFinite(value)) {
     throw new JsonProblem('number', `json: cannot unmarshal number ${source} into Go value of type float64`);

@@ -1,6 +1,6 @@
+import type { Schema } from '../api/schema/structural.ts';
 import { getKey, isJsonObject, type Json, type JsonObject } from './json.ts';
 import { PatchProblem } from './patch-problem.ts';
-import type { Schema } from './schema.ts';
 import { goPlain, goType } from './validation/go-text.ts';
 
 /** How the items of one list are merged. */

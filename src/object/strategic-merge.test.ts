@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import type { Schema } from '../api/schema/structural.ts';
 import { type Json, type JsonObject, jsonEqual } from './json.ts';
 import { parseJson, stringifyJson } from './json-text.ts';
-import type { Schema } from './schema.ts';
 import { applyStrategicMergePatch } from './strategic-merge.ts';
 
 const byKey = (key: string, items: Schema, strategy = 'merge'): Schema => ({

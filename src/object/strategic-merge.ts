@@ -1,6 +1,6 @@
+import type { Schema } from '../api/schema/structural.ts';
 import { getKey, isJsonObject, type Json, type JsonObject, setKey } from './json.ts';
 import { PatchProblem } from './patch-problem.ts';
-import type { Schema } from './schema.ts';
 import { keyOfList, type ListMerge, mergeLists, orderedBySetting } from './strategic-list.ts';
 import { goKind, goPlain, goType } from './validation/go-text.ts';
 

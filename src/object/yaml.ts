@@ -1,4 +1,4 @@
-import { parseDocument, stringify } from 'yaml';
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, stringify } from 'yaml';
 import { messageOf, userError } from '../base/errors.ts';
 
 // Our own recursive functions assume no more (reliability P9); the parser itself would end in a stack overflow.
@@ -6,7 +6,45 @@ const MAX_DEPTH = 512;
 
 /** The value of one YAML 1.2 document. Duplicate keys, alias bombs and nesting beyond 512 levels are refused. */
 export function parseYaml(text: string): unknown {
-  const document = parseDocument(text);
+  return checkedValue(parseDocument(text));
+}
+
+/** A value and where its parts are in the text. */
+export interface LocatedYaml {
+  readonly value: unknown;
+  /** The line, from 1, of the last part of the path that is there. */
+  lineOf(path: readonly PropertyKey[]): number;
+}
+
+/** The same as {@link parseYaml}, for messages about what is wrong with the value. */
+export function parseLocatedYaml(text: string): LocatedYaml {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter });
+  const value = checkedValue(document);
+  return { value, lineOf: (path) => lineCounter.linePos(offsetOf(document, path)).line };
+}
+
+function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): number {
+  let node: unknown = document.contents;
+  let offset = document.contents?.range[0] ?? 0;
+  for (const part of path) {
+    const inner = isAlias(node) ? node.resolve(document) : node;
+    const pair = isMap(inner) ? inner.items.find(({ key }) => isScalar(key) && key.value === part) : undefined;
+    const item = isSeq(inner) ? inner.items[Number(part)] : undefined;
+    const place = pair === undefined ? item : pair.key;
+    if (place === undefined) return offset;
+    offset = rangeStart(place) ?? offset;
+    node = pair === undefined ? item : pair.value;
+  }
+  return offset;
+}
+
+const rangeStart = (node: unknown): number | undefined =>
+  typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range)
+    ? Number(node.range[0])
+    : undefined;
+
+function checkedValue(document: Document.Parsed): unknown {
   const [problem] = document.errors;
   // The parser recurses: what is far too deep ends as a stack overflow that it reports like any syntax error.
   if (problem?.message.includes('call stack') === true) throw tooDeep();
@@ -17,7 +55,7 @@ export function parseYaml(text: string): unknown {
   return value;
 }
 
-function valueOf(document: ReturnType<typeof parseDocument>): unknown {
+function valueOf(document: Document.Parsed): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch (error) {

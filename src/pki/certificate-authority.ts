@@ -1,5 +1,5 @@
-import { createHash, randomBytes, sign } from 'node:crypto';
-import { isIPv4 } from 'node:net';
+import { createHash, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { alternativeNames, distinguishedName } from './certificate-names.ts';
 import {
   bitString,
   boolean,
@@ -9,9 +9,7 @@ import {
   objectIdentifier,
   octetString,
   sequence,
-  set,
   time,
-  utf8String,
 } from './der.ts';
 import { generateKeyPair, type KeyPair, loadKeyPair } from './key-pair.ts';
 
@@ -50,9 +48,19 @@ export interface ClientRequest extends Validity {
 
 export type CertificateRequest = ServingRequest | ClientRequest;
 
+/** What is said about a key that somebody else has. */
+export interface Certification extends Validity {
+  readonly publicKey: KeyObject;
+  /** A distinguished name, as it stands in certificates and requests. */
+  readonly subject: Buffer;
+  readonly purposes: readonly ('clientAuth' | 'serverAuth')[];
+  /** For RSA keys: the other side may send secrets enciphered with it. */
+  readonly mayEncipherKeys?: boolean;
+  /** Subject alternative names, as the extension holds them. */
+  readonly names?: Buffer;
+}
+
 const OID = {
-  commonName: '2.5.4.3',
-  organization: '2.5.4.10',
   ecdsaWithSha256: '1.2.840.10045.4.3.2',
   subjectKeyIdentifier: '2.5.29.14',
   keyUsage: '2.5.29.15',
@@ -85,9 +93,9 @@ export class CertificateAuthority implements Credential {
     validityMs,
   }: Validity & { commonName: string }): Promise<CertificateAuthority> {
     const keys = await generateKeyPair();
-    const name = nameOf([], commonName);
+    const name = distinguishedName([], commonName);
     const certificatePem = signed({
-      keys,
+      publicKey: keys.publicKey,
       signer: keys,
       subject: name,
       issuer: name,
@@ -103,32 +111,54 @@ export class CertificateAuthority implements Credential {
 
   /** An authority that was kept; `commonName` is the one it was created with. Throws when the key is none. */
   static load(commonName: string, certificatePem: string, privateKeyPem: string): CertificateAuthority {
-    return new CertificateAuthority(loadKeyPair(privateKeyPem), certificatePem, nameOf([], commonName));
+    return new CertificateAuthority(loadKeyPair(privateKeyPem), certificatePem, distinguishedName([], commonName));
   }
 
   /** A certificate for exactly what is asked, with a new key. Every call gives another key and serial number. */
   async issue(request: CertificateRequest): Promise<Credential> {
     const keys = await generateKeyPair();
-    const certificatePem = signed({
-      keys,
-      signer: this.keys,
-      subject: nameOf(request.kind === 'client' ? request.organizations : [], request.commonName),
-      issuer: this.#name,
-      validity: request,
-      extensions: [
-        extension(OID.basicConstraints, sequence(), true),
-        // digitalSignature: bit 0.
-        extension(OID.keyUsage, bitString(Buffer.from([0b1000_0000]), 7), true),
-        ...purpose(request),
-        extension(OID.authorityKeyIdentifier, sequence(implicit(0, keyIdentifier(this.keys)))),
-      ],
+    const { commonName, now, validityMs } = request;
+    const certificatePem = this.certify({
+      publicKey: keys.publicKey,
+      now,
+      validityMs,
+      ...(request.kind === 'client'
+        ? { subject: distinguishedName(request.organizations, commonName), purposes: ['clientAuth'] }
+        : {
+            subject: distinguishedName([], commonName),
+            purposes: ['serverAuth'],
+            names: alternativeNames(request.dnsNames, request.ipAddresses),
+          }),
     });
     return { certificatePem, keys };
+  }
+
+  /** A certificate for a key that stays with its owner. Every call gives another serial number. */
+  certify({ publicKey, subject, purposes, mayEncipherKeys = false, names, ...validity }: Certification): string {
+    // digitalSignature and keyEncipherment: bits 0 and 2.
+    const usage = mayEncipherKeys
+      ? bitString(Buffer.from([0b1010_0000]), 5)
+      : bitString(Buffer.from([0b1000_0000]), 7);
+    const extended = sequence(...purposes.map((purpose) => objectIdentifier(OID[purpose])));
+    return signed({
+      publicKey,
+      signer: this.keys,
+      subject,
+      issuer: this.#name,
+      validity,
+      extensions: [
+        extension(OID.basicConstraints, sequence(), true),
+        extension(OID.keyUsage, usage, true),
+        extension(OID.extendedKeyUsage, extended),
+        ...(names === undefined ? [] : [extension(OID.subjectAlternativeName, names)]),
+        extension(OID.authorityKeyIdentifier, sequence(implicit(0, keyIdentifier(this.keys.publicKey)))),
+      ],
+    });
   }
 }
 
 interface Signing {
-  readonly keys: KeyPair;
+  readonly publicKey: KeyObject;
   readonly signer: KeyPair;
   readonly subject: Buffer;
   readonly issuer: Buffer;
@@ -138,7 +168,7 @@ interface Signing {
 
 const VERSION_3 = explicit(0, integer(Buffer.from([2])));
 
-function signed({ keys, signer, subject, issuer, validity, extensions }: Signing): string {
+function signed({ publicKey, signer, subject, issuer, validity, extensions }: Signing): string {
   const { now, validityMs } = validity;
   const content = sequence(
     VERSION_3,
@@ -147,56 +177,21 @@ function signed({ keys, signer, subject, issuer, validity, extensions }: Signing
     issuer,
     sequence(time(new Date(now.getTime() - BACKDATE_MS)), time(new Date(now.getTime() + validityMs))),
     subject,
-    keys.publicKey.export({ type: 'spki', format: 'der' }),
-    explicit(3, sequence(...extensions, extension(OID.subjectKeyIdentifier, octetString(keyIdentifier(keys))))),
+    publicKey.export({ type: 'spki', format: 'der' }),
+    explicit(
+      3,
+      sequence(...extensions, extension(OID.subjectKeyIdentifier, octetString(keyIdentifier(publicKey)))),
+    ),
   );
   const signature = sign('sha256', content, signer.privateKey);
   return pemOf(sequence(content, SIGNATURE_ALGORITHM, bitString(signature)));
 }
 
-/** One relative name per value, because Kubernetes reads each organisation as a group of its own. */
-const nameOf = (organizations: readonly string[], commonName: string): Buffer =>
-  sequence(
-    ...organizations.map((organization) => relativeName(OID.organization, organization)),
-    relativeName(OID.commonName, commonName),
-  );
-
-const relativeName = (type: string, value: string): Buffer =>
-  set(sequence(objectIdentifier(type), utf8String(value)));
-
 const extension = (id: string, value: Buffer, isCritical = false): Buffer =>
   sequence(objectIdentifier(id), ...(isCritical ? [boolean(true)] : []), octetString(value));
 
-function purpose(request: CertificateRequest): readonly Buffer[] {
-  const usage = request.kind === 'client' ? OID.clientAuth : OID.serverAuth;
-  const extended = extension(OID.extendedKeyUsage, sequence(objectIdentifier(usage)));
-  if (request.kind === 'client') return [extended];
-  const names = [
-    ...request.dnsNames.map((name) => implicit(2, Buffer.from(name, 'ascii'))),
-    ...request.ipAddresses.map((address) => implicit(7, addressBytes(address))),
-  ];
-  return [extended, extension(OID.subjectAlternativeName, sequence(...names))];
-}
-
-const IPV6 = /^[\da-f]{0,4}(:[\da-f]{0,4}){2,7}$/i;
-
-/** Four or sixteen bytes; throws when the text is no address. */
-function addressBytes(address: string): Buffer {
-  if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
-  // Not isIPv6: its regular expression costs more to build than all certificates of a start.
-  const [head = '', tail, ...more] = address.split('::');
-  const groupsOf = (text: string) => text.split(':').filter((group) => group !== '');
-  const [before, after] = [groupsOf(head), groupsOf(tail ?? '')];
-  const missing = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
-  const groups = [...before, ...Array.from({ length: missing }, () => '0'), ...after];
-  if (!IPV6.test(address) || groups.length !== 8 || more.length > 0) {
-    throw new Error(`${JSON.stringify(address)} is not an IP address`);
-  }
-  return Buffer.from(groups.map((group) => group.padStart(4, '0')).join(''), 'hex');
-}
-
 /** RFC 7093: the first 160 bits of SHA-256 over the key, where older software uses SHA-1. */
-const keyIdentifier = ({ publicKey }: KeyPair): Buffer =>
+const keyIdentifier = (publicKey: KeyObject): Buffer =>
   createHash('sha256')
     .update(publicKey.export({ type: 'spki', format: 'der' }))
     .digest()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -51,8 +51,8 @@ describe('a fresh clone', () => {
     cloneTree(bare);
     mkdirSync(small);
     // Few inodes instead of few bytes: the check of free space before the install cannot see it coming.
-    const script =
-      'mount -t tmpfs -o size=2g,nr_inodes=2500 none "$1" && cp -a "$2/." "$1" && cd "$1" && npm start -- --once';
+    const inodes = readdirSync(bare, { recursive: true }).length + 1000;
+    const script = `mount -t tmpfs -o size=2g,nr_inodes=${inodes} none "$1" && cp -a "$2/." "$1" && cd "$1" && npm start -- --once`;
     const isolated = await asUser('unshare', ['--user', '--map-root-user', '--mount', 'true'], { cwd: root });
     if (isolated.code !== 0) return t.skip('this machine does not allow user namespaces');
     const args = ['--user', '--map-root-user', '--mount', 'sh', '-c', script, 'sh', small, bare];

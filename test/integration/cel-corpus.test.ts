@@ -4,9 +4,9 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parseAllDocuments } from 'yaml';
+import type { Schema } from '../../src/api/schema/structural.ts';
 import { compileSchemaRules } from '../../src/apiserver/cel/rules.ts';
 import { isRecord } from '../../src/object/record.ts';
-import type { Schema } from '../../src/object/schema.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SHARED = join(ROOT, '../shared/crds');

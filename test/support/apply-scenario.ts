@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Schema } from '../../src/api/schema/structural.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/object/json.ts';
 import { entriesOf, withManagedFields } from '../../src/object/merge/claims.ts';
 import { ApplyConflict, applyConfiguration, updateManagedFields } from '../../src/object/merge/managed-fields.ts';
-import type { Schema } from '../../src/object/schema.ts';
 
 /** One write: by applying a configuration or by storing a whole object. */
 interface Write {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Schema } from '../../src/api/schema/structural.ts';
 import { compileSchemaRules } from '../../src/apiserver/cel/rules.ts';
 import type { Json } from '../../src/object/json.ts';
-import type { Schema } from '../../src/object/schema.ts';
 import { parseYaml } from '../../src/object/yaml.ts';
 
 /** One row of src/apiserver/cel/testdata: a schema with rules, a value, and what kube-apiserver says to it. */

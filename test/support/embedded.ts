@@ -8,6 +8,8 @@ export interface EmbeddedServer extends AsyncDisposable {
   readonly url: string;
   /** Path of a new kubeconfig for this user. */
   user(name: string, groups: readonly string[]): Promise<string>;
+  /** Forgets the past: whoever asks for it is told that it is gone (410). */
+  compact(): Promise<void>;
 }
 
 export async function startEmbedded(): Promise<EmbeddedServer> {
@@ -21,6 +23,7 @@ export async function startEmbedded(): Promise<EmbeddedServer> {
       await writeFile(file, JSON.stringify(await server.kubeconfig(name, groups)), { mode: 0o600 });
       return file;
     },
+    compact: () => server.store.compact(server.store.revision),
     [Symbol.asyncDispose]: async () => {
       await server.stop();
       await directory[Symbol.asyncDispose]();

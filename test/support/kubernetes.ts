@@ -14,6 +14,8 @@ export interface StartKubernetesOptions
   extends Partial<Pick<ControlPlaneOptions, 'baseDirectory' | 'extraArguments' | 'pickPort' | 'purpose'>> {
   /** Also runs kube-controller-manager: ServiceAccounts, garbage collection, workload controllers. */
   readonly controllerManager?: boolean;
+  /** Also runs kube-scheduler. */
+  readonly scheduler?: boolean;
   /** Where the environment is taken from; tests of this harness bring their own. */
   readonly variables?: Variables;
 }
@@ -23,12 +25,13 @@ export interface StartKubernetesOptions
  * suite must be guarded by needsOracle: without the programs this rejects.
  */
 export function startKubernetes(options: StartKubernetesOptions = {}): Promise<ControlPlane> {
-  const { controllerManager = false, variables = process.env, ...rest } = options;
+  const { controllerManager = false, scheduler = false, variables = process.env, ...rest } = options;
   return ControlPlane.start({
     programs: {
       etcd: oracleFile('etcd', variables),
       kubeApiserver: oracleFile('kube-apiserver', variables),
       kubeControllerManager: controllerManager ? oracleFile('kube-controller-manager', variables) : undefined,
+      kubeScheduler: scheduler ? oracleFile('kube-scheduler', variables) : undefined,
     },
     baseDirectory: instancesDirectory(),
     purpose: 'functional',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import type { Schema, ValidationRule } from '../../src/api/schema/structural.ts';
 import { compileSchemaRules } from '../../src/apiserver/cel/rules.ts';
 import type { Json } from '../../src/object/json.ts';
-import type { Schema, ValidationRule } from '../../src/object/schema.ts';
 
 /** A schema of an object with rules of its own. */
 export const object = (properties: Readonly<Record<string, Schema>>, ...rules: ValidationRule[]): Schema => ({

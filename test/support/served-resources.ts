@@ -1,6 +1,6 @@
+import type { Schema } from '../../src/api/schema/structural.ts';
 import { builtinResources, completeResource } from '../../src/apiserver/builtin-data/builtin-resources.ts';
 import type { Columns, Resource, Strategy, Subresource } from '../../src/apiserver/registry/resource.ts';
-import type { Schema } from '../../src/object/schema.ts';
 
 const COLUMNS: Columns = { definitions: [], cells: () => [] };
 

@@ -119,6 +119,27 @@ describe('built-in admission', () => {
     });
   }
 
+  it('lab/E3: a pod tolerates a node that is gone for five minutes, and a priority class gives it its number', async () => {
+    const { spec } = await server.made(PODS, pod('urgent', { priorityClassName: 'system-cluster-critical' }));
+    const gone = { operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 };
+    assert.deepEqual(spec.tolerations, [
+      { ...gone, key: 'node.kubernetes.io/not-ready' },
+      { ...gone, key: 'node.kubernetes.io/unreachable' },
+    ]);
+    assert.equal(spec.priority, 2_000_000_000);
+  });
+
+  it('lab/E3: a new node takes no pods until it says that it is ready', async () => {
+    const { spec } = await server.made('/api/v1/nodes', { metadata: { name: 'w-1' } });
+    assert.deepEqual(spec.taints, [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }]);
+  });
+
+  it('lab/E2: a mirror pod has no account', async () => {
+    const mirror = pod('static-w-1', {}, { annotations: { 'kubernetes.io/config.mirror': 'x' } });
+    const { spec } = await server.made(PODS, mirror);
+    assert.equal(spec.serviceAccountName, undefined);
+  });
+
   it('apiserver/V1: a mirror pod may not ask for a token', async () => {
     const volumes = [{ name: 'v', projected: { sources: [{ serviceAccountToken: { path: 't' } }] } }];
     const message = await refusal(

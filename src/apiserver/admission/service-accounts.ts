@@ -23,6 +23,8 @@ const ACCOUNT_WAIT_MS = 1500;
 export interface ServiceAccountOptions {
   readonly store: Store;
   readonly clock: Clock;
+  /** By which a request waits for an account: it may be what others wait for to let time pass. */
+  readonly real: Clock;
 }
 
 /** Pods get an account that exists, its token and its pull secrets (V1, lab E3). */
@@ -73,14 +75,14 @@ function checkMirror(attributes: AdmissionAttributes, spec: JsonObject): void {
 function accountOf(
   attributes: AdmissionAttributes,
   name: string,
-  { store, clock }: ServiceAccountOptions,
+  { store, real }: ServiceAccountOptions,
 ): Promise<JsonObject> | JsonObject {
   const key = `/registry/core/serviceaccounts/${attributes.namespace}/${name}`;
   const found = stored(store, key);
   if (found !== undefined) return found;
   const why = `error looking up service account ${attributes.namespace}/${name}: serviceaccount "${name}" not found`;
   if (name !== DEFAULT_ACCOUNT) throw refused(attributes, why);
-  return awaited(store, clock, key).then((account) => {
+  return awaited(store, real, key).then((account) => {
     if (account === undefined) throw refused(attributes, why);
     return account;
   });
@@ -92,10 +94,10 @@ function stored(store: Store, key: string): JsonObject | undefined {
   return objectOf(parseJsonBytes(entry.bytes).value);
 }
 
-async function awaited(store: Store, clock: Clock, key: string): Promise<JsonObject | undefined> {
+async function awaited(store: Store, real: Clock, key: string): Promise<JsonObject | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   using _subscription = store.subscribe(key, () => resolve(undefined));
-  using _timer = clock.timer(ACCOUNT_WAIT_MS, () => resolve(undefined));
+  using _timer = real.timer(ACCOUNT_WAIT_MS, () => resolve(undefined));
   await promise;
   return stored(store, key);
 }

@@ -1,6 +1,6 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { invalid } from '../../object/field-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../object/json.ts';
-import type { Schema } from '../../object/schema.ts';
 import { checkTypes } from '../../object/validation/type-check.ts';
 import { builtinSchema } from '../builtin-data/builtin-schema.ts';
 import { type ApiResponse, metadataOf } from '../request.ts';

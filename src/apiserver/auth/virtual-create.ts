@@ -1,6 +1,6 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import type { JsonObject } from '../../object/json.ts';
 import { updateManagedFields } from '../../object/merge/managed-fields.ts';
-import type { Schema } from '../../object/schema.ts';
 import { emptyAsGo } from '../builtin/go-shape.ts';
 import { metadataOf } from '../request.ts';
 import { textOf } from '../rest/object-meta.ts';

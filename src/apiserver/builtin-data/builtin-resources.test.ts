@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import type { Schema } from '../../object/schema.ts';
+import type { Schema } from '../../api/schema/structural.ts';
 import type { Columns, Strategy } from '../registry/resource.ts';
 import { builtinPackage, builtinResources, completeResource, kubernetesVersion } from './builtin-resources.ts';
 import { builtinSchema, builtinTypeOf } from './builtin-schema.ts';

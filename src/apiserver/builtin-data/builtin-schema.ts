@@ -1,5 +1,5 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import type { Json } from '../../object/json.ts';
-import type { Schema } from '../../object/schema.ts';
 import { tableOf } from './schema-name.ts';
 import { readTable } from './table.ts';
 

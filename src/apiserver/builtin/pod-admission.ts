@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../object/json.ts';
 import { forbiddenObject } from '../status.ts';
-import { nameOf, numberAt, objectAt, objectsAt, optionalAt, setDefault, textAt } from './fields.ts';
+import { metadataOf, nameOf, numberAt, objectAt, objectsAt, optionalAt, setDefault, textAt } from './fields.ts';
 import { mirrorAccount } from './pod-defaults.ts';
 import { compareAmounts, isPositive } from './quantities.ts';
 
@@ -15,6 +15,7 @@ export interface Priority {
 export type FindPriority = (name: string) => Priority | undefined;
 
 const PODS = { group: '', resource: 'pods' };
+const MIRROR = 'kubernetes.io/config.mirror';
 const TOLERATION_SECONDS = 300;
 const NO_PRIORITY: Priority = { name: '', value: 0, preemptionPolicy: 'PreemptLowerPriority' };
 
@@ -30,8 +31,11 @@ export const systemPriority = (name: string): Priority | undefined =>
 /** What admission plugins of upstream put into every new pod: account, priority, tolerations. */
 export function admitPod(pod: JsonObject, findPriority: FindPriority): void {
   const spec = objectAt(pod, 'spec');
-  if (textAt(spec, 'serviceAccountName') === '') spec['serviceAccountName'] = 'default';
-  mirrorAccount(spec);
+  // A mirror shows a pod of a file, which has no account.
+  if (objectAt(metadataOf(pod), 'annotations')[MIRROR] === undefined) {
+    if (textAt(spec, 'serviceAccountName') === '') spec['serviceAccountName'] = 'default';
+    mirrorAccount(spec);
+  }
   admitPriority(pod, spec, findPriority);
   addTolerations(spec);
 }

@@ -2,7 +2,7 @@ import { type FieldError, forbidden, invalid, keyPath, required } from '../../ob
 import { type JsonObject, jsonEqual } from '../../object/json.ts';
 import { dnsLabelProblems, dnsSubdomainProblems } from '../../object/names.ts';
 import type { Strategy } from '../registry/resource.ts';
-import { isCidr } from './addresses.ts';
+import { endpointAddressProblem, isCidr } from './addresses.ts';
 import {
   checkChoice,
   checkEach,
@@ -114,11 +114,19 @@ function checkService(spec: JsonObject): readonly FieldError[] {
     ...checkChoice(spec, 'sessionAffinity', 'spec', ['ClientIP', 'None']),
     ...checkChoice(spec, 'type', 'spec', TYPES),
     ...checkAddresses(spec),
-    ...textsAt(spec, 'externalIPs').flatMap((ip, index) => checkIp(keyPath('spec.externalIPs', index), ip)),
+    ...textsAt(spec, 'externalIPs').flatMap((ip, index) =>
+      checkExternalIp(keyPath('spec.externalIPs', index), ip),
+    ),
     ...checkPolicies(spec),
     ...checkBalancer(spec),
     ...(textAt(spec, 'type') === 'ExternalName' ? checkExternalName(spec) : []),
   ];
+}
+
+function checkExternalIp(path: string, ip: string): readonly FieldError[] {
+  const errors = checkIp(path, ip);
+  const problem = endpointAddressProblem(ip);
+  return errors.length > 0 || problem === undefined ? errors : [invalid(path, ip, problem)];
 }
 
 const checkExternalName = (spec: JsonObject): readonly FieldError[] =>

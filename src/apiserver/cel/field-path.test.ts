@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Schema } from '../../object/schema.ts';
+import type { Schema } from '../../api/schema/structural.ts';
 import { followPath } from './field-path.ts';
 
 const SCHEMA: Schema = {

@@ -1,4 +1,4 @@
-import type { Schema, ValidationRule } from '../../object/schema.ts';
+import type { Schema, ValidationRule } from '../../api/schema/structural.ts';
 import { type CelEnv, celEnvironment, type Problem, type Program } from './environment.ts';
 import { followPath } from './field-path.ts';
 import { asResource, isEmbedded, schemaType } from './schema-type.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { object, problemsOf, ruled } from '../../../test/support/schema-rules.ts';
-import type { Schema } from '../../object/schema.ts';
+import type { Schema } from '../../api/schema/structural.ts';
 import { compileSchemaRules } from './rules.ts';
 
 describe('problems of rules', () => {

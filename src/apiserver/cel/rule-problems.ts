@@ -1,3 +1,4 @@
+import type { Schema, ValidationRule } from '../../api/schema/structural.ts';
 import {
   type FieldError,
   type FieldErrorReason,
@@ -5,7 +6,6 @@ import {
   notSupported,
   required,
 } from '../../object/field-error.ts';
-import type { Schema, ValidationRule } from '../../object/schema.ts';
 import { followPath } from './field-path.ts';
 import type { CompiledRule, RuleNode } from './rule-node.ts';
 

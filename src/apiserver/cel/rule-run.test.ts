@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { errorsOf, object, ruled } from '../../../test/support/schema-rules.ts';
+import type { Schema } from '../../api/schema/structural.ts';
 import type { Json } from '../../object/json.ts';
-import type { Schema } from '../../object/schema.ts';
 import { compileSchemaRules } from './rules.ts';
 
 describe('messages', () => {

@@ -1,6 +1,6 @@
+import type { ValidationRule } from '../../api/schema/structural.ts';
 import { childPath, type FieldError, invalid, isShown, shownValue } from '../../object/field-error.ts';
 import type { Json } from '../../object/json.ts';
-import type { ValidationRule } from '../../object/schema.ts';
 import type { Program } from './environment.ts';
 import type { CompiledRule, RuleNode } from './rule-node.ts';
 import { CelError, CostError, Optional, type Value } from './value.ts';

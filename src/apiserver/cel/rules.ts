@@ -1,6 +1,6 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { childPath, type FieldError, keyPath, shownValue } from '../../object/field-error.ts';
 import { getKey, isJsonObject, type Json, type JsonObject } from '../../object/json.ts';
-import type { Schema } from '../../object/schema.ts';
 import { nodeOf } from '../../object/validation/node.ts';
 import { Correlation } from '../../object/validation/ratchet.ts';
 import { type RuleNode, ruleTree } from './rule-node.ts';

@@ -1,4 +1,4 @@
-import type { Schema } from '../../object/schema.ts';
+import type { Schema } from '../../api/schema/structural.ts';
 import { escapeName } from './escape.ts';
 import {
   BOOL,

@@ -1,5 +1,5 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { isJsonObject, type Json, jsonEqual } from '../../object/json.ts';
-import type { Schema } from '../../object/schema.ts';
 import { goType } from '../../object/validation/go-text.ts';
 import { OpaqueValue } from './equality.ts';
 import { escapeName, unescapeName } from './escape.ts';

@@ -31,6 +31,7 @@ export interface EnabledControllers {
   /** How long a namespace that is being deleted keeps its content (G1); default 0. */
   readonly namespaceDelayMs?: number | undefined;
   readonly crd: boolean;
+  readonly accounts: boolean;
 }
 
 export interface Controllers extends AsyncDisposable {
@@ -41,7 +42,7 @@ export interface Controllers extends AsyncDisposable {
 /** Starts what a kube-controller-manager would do and a bare API server lacks (§16). */
 export function startControllers(services: ControllerServices, enabled: EnabledControllers): Controllers {
   const parts = new AsyncDisposableStack();
-  const accounts = parts.use(new AccountController(services));
+  const accounts = enabled.accounts ? parts.use(new AccountController(services)) : undefined;
   const roles = parts.use(new RoleAggregation(services));
   parts.use(new EventExpiry(services));
   if (enabled.namespace) parts.use(new NamespaceController(services, enabled.namespaceDelayMs));
@@ -50,7 +51,7 @@ export function startControllers(services: ControllerServices, enabled: EnabledC
   return {
     // Not for the others: what they do after a restart may have to wait for webhooks that are not up yet.
     ready: async () => {
-      await Promise.all([accounts.settled(), roles.settled()]);
+      await Promise.all([accounts?.settled(), roles.settled()]);
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ControlledServer, ownedBy } from '../../../test/support/controlled-server.ts';
 import { VirtualClock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
+import { SILENT_LOG } from '../../base/log.ts';
 import { createBuiltins } from '../builtin/builtin-registry.ts';
 import type { InProcessRequest, InProcessResponse, Transport } from '../http/in-process.ts';
 import { Registry } from '../registry/registry.ts';
@@ -11,7 +11,6 @@ import type { ControllerServices } from './controllers.ts';
 import { GarbageCollector } from './garbage-collector.ts';
 import { NamespaceController } from './namespace-controller.ts';
 
-const SILENT: Log = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {}, child: () => SILENT };
 const MAPS = '/api/v1/namespaces/default/configmaps';
 
 /** What a fault gives instead of an answer; undefined lets the request through. */
@@ -29,7 +28,7 @@ function servicesOf(server: ControlledServer, clock: VirtualClock, fault: Fault)
     const text = body === undefined ? undefined : Buffer.from(body).toString('utf8');
     return server.raw(method, target, text, headers['content-type']);
   };
-  return { store, registry, codec, clock, log: SILENT, transport, authorityPem: '', crds: undefined as never };
+  return { store, registry, codec, clock, log: SILENT_LOG, transport, authorityPem: '', crds: undefined as never };
 }
 
 const refusal = (status: number): InProcessResponse => ({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ControlledServer, definition } from '../../../test/support/controlled-server.ts';
-import { VirtualClock } from '../../base/clock.ts';
+import { SystemClock, VirtualClock } from '../../base/clock.ts';
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
@@ -184,6 +184,20 @@ describe('switched off controllers', () => {
     assert.notEqual(server.stored('core/configmaps/default/d'), undefined);
     const { conditions } = server.stored('apiextensions.k8s.io/customresourcedefinitions/things.test.io').status;
     assert.equal(conditions.at(-1).reason, 'InstanceDeletionPending');
+  });
+});
+
+describe('a server whose namespaces get their accounts from somebody else', () => {
+  it('apiserver/G11: makes none, and refuses pods without one though its clock stands still', async () => {
+    const [clock, real] = [new VirtualClock(), new SystemClock()];
+    await using server = await ControlledServer.start({ clock, real, controllers: { accounts: false } });
+    const target = '/api/v1/namespaces/default/pods';
+    const pod = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+    const { status, body } = await server.send('POST', target, pod);
+    assert.equal(status, 403);
+    assert.match(JSON.stringify(body), /serviceaccount \\"default\\" not found/);
+    assert.equal(server.stored('core/serviceaccounts/default/default'), undefined);
+    assert.equal(server.stored('core/configmaps/default/kube-root-ca.crt'), undefined);
   });
 });
 

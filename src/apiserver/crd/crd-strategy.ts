@@ -1,5 +1,5 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import type { JsonObject } from '../../object/json.ts';
-import type { Schema } from '../../object/schema.ts';
 import { isKnownFormat } from '../../object/validation/formats.ts';
 import { goQuote } from '../../object/validation/go-text.ts';
 import type { Strategy } from '../registry/resource.ts';

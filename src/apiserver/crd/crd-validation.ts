@@ -1,7 +1,7 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { type FieldError, invalid, notSupported, required } from '../../object/field-error.ts';
 import { getKey, isJsonObject, type Json, type JsonObject, jsonEqual } from '../../object/json.ts';
 import { dns1035LabelProblems, dnsSubdomainProblems } from '../../object/names.ts';
-import type { Schema } from '../../object/schema.ts';
 import { approvalErrors } from './approval.ts';
 import { conversionErrors } from './conversion-validation.ts';
 import {

@@ -1,7 +1,7 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { type FieldError, invalid } from '../../object/field-error.ts';
 import { getKey, isJsonObject, type JsonObject, setKey } from '../../object/json.ts';
 import { finalizerWarnings } from '../../object/metadata.ts';
-import type { Schema } from '../../object/schema.ts';
 import { applyDefaults } from '../../object/validation/default.ts';
 import { embeddedErrors } from '../../object/validation/embedded.ts';
 import { listUniquenessErrors } from '../../object/validation/list-uniqueness.ts';

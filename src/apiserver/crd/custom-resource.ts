@@ -1,5 +1,5 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import type { JsonObject } from '../../object/json.ts';
-import type { Schema } from '../../object/schema.ts';
 import { OBJECT_META } from '../../object/validation/object-meta.ts';
 import { compareVersions } from '../discovery/groups.ts';
 import type { Resource, Subresource } from '../registry/resource.ts';

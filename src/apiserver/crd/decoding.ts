@@ -1,5 +1,5 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { getKey, isJsonObject, type Json, type JsonObject } from '../../object/json.ts';
-import type { Schema } from '../../object/schema.ts';
 import { coerceEmbedded } from '../../object/validation/embedded.ts';
 import { goKind, goPlain, goType } from '../../object/validation/go-text.ts';
 import { decodeObjectMeta } from '../../object/validation/object-meta.ts';

@@ -1,6 +1,6 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { type FieldError, fieldErrorText, invalid } from '../../object/field-error.ts';
 import { cloneJson, isJsonObject, type Json, jsonEqual } from '../../object/json.ts';
-import type { Schema } from '../../object/schema.ts';
 import { coerceEmbedded, embeddedErrors } from '../../object/validation/embedded.ts';
 import { pruneUnknown } from '../../object/validation/prune.ts';
 import { validateSchema } from '../../object/validation/validate.ts';

@@ -1,5 +1,5 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { getKey, isJsonObject, type Json, type JsonObject } from '../../object/json.ts';
-import type { Schema } from '../../object/schema.ts';
 
 /** The names of spec and of status.acceptedNames. */
 export interface DefinitionNames {

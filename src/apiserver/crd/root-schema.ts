@@ -1,6 +1,6 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { type FieldError, forbidden, invalid } from '../../object/field-error.ts';
 import type { JsonObject } from '../../object/json.ts';
-import type { Schema } from '../../object/schema.ts';
 import { type DefaultRules, defaultErrors } from './default-validation.ts';
 import { internalSchema } from './go-internal.ts';
 import { schemaErrors, unsupportedPart } from './schema-validation.ts';

@@ -1,6 +1,6 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { type FieldError, forbidden, invalid, notSupported, required } from '../../object/field-error.ts';
 import type { Json } from '../../object/json.ts';
-import type { Schema } from '../../object/schema.ts';
 
 /** Rules of the x-kubernetes-* fields of one node. */
 export function extensionErrors(schema: Schema, path: string): readonly FieldError[] {

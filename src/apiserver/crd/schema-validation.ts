@@ -1,6 +1,6 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { type FieldError, forbidden, notSupported } from '../../object/field-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../object/json.ts';
-import type { Schema } from '../../object/schema.ts';
 import { extensionErrors } from './schema-extensions.ts';
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];

@@ -1,5 +1,5 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { type FieldError, required } from '../../object/field-error.ts';
-import type { Schema } from '../../object/schema.ts';
 
 /** Everything a branch of allOf, anyOf, oneOf or not speaks about is specified outside of it, too. */
 export function completenessErrors(schema: Schema, path: string, errors: FieldError[]): void {

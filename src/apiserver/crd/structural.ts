@@ -1,5 +1,5 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { type FieldError, forbidden, invalid, required } from '../../object/field-error.ts';
-import type { Schema } from '../../object/schema.ts';
 import { patternOf } from '../../object/validation/re2.ts';
 import { completenessErrors } from './structural-completeness.ts';
 

@@ -1,5 +1,5 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { duplicate, type FieldError, invalid, required, tooMany } from '../../object/field-error.ts';
-import type { Schema } from '../../object/schema.ts';
 import { followPath } from '../cel/field-path.ts';
 import type { DefinitionVersion, PrinterColumn, Scale } from './definition.ts';
 

@@ -1,5 +1,5 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { cloneJson, isJsonObject, type Json, type JsonObject, setKey } from '../../object/json.ts';
-import type { Schema } from '../../object/schema.ts';
 import { type RawSchema, rawSchema } from '../builtin-data/builtin-schema.ts';
 import { longName, shortName } from '../builtin-data/schema-name.ts';
 import type { Resource } from '../registry/resource.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { builtins, gadgetSubresources, gadgets } from '../../../test/support/served-resources.ts';
-import type { Schema } from '../../object/schema.ts';
+import type { Schema } from '../../api/schema/structural.ts';
 import type { Resource } from '../registry/resource.ts';
 import { OpenApi } from './openapi.ts';
 import { openApiV2Answer, openApiV3Answer, taggedAnswer } from './openapi-answer.ts';

@@ -1,6 +1,6 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import type { FieldError } from '../../object/field-error.ts';
 import type { JsonObject } from '../../object/json.ts';
-import type { Schema } from '../../object/schema.ts';
 
 /** What a strategy may know about the write it takes part in. */
 export interface WriteContext {

@@ -11,6 +11,7 @@ export interface Converter {
 }
 
 type Maybe<T> = T | Promise<T>;
+type FieldReader = (object: JsonObject) => string;
 
 // Parsed objects are several times as large as their bytes (I7): only what is in use stays parsed.
 const PARSED_LIMIT = 2000;
@@ -21,6 +22,8 @@ export class Codec {
   readonly #converter: Converter;
   readonly #parsed = new Map<Entry, JsonObject>();
   readonly #labels = new WeakMap<Entry, JsonObject>();
+  /** By what reads them: one or two for each. */
+  readonly #fields = new WeakMap<Entry, Map<FieldReader, string>>();
   /** Bytes in a version or under a schema other than the stored one, by resource. */
   readonly #derived = new WeakMap<Resource, WeakMap<Entry, Uint8Array>>();
   readonly #prefixes = new WeakMap<Resource, Uint8Array>();
@@ -154,6 +157,14 @@ export class Codec {
     const labels = labelsOf(this.stored(entry, resource));
     this.#labels.set(entry, labels);
     return labels;
+  }
+
+  /** A field by which lists and watches select; read at most once per state, though many may ask for it again. */
+  field(entry: Entry, resource: Resource, read: FieldReader): string {
+    const known = this.#fields.get(entry) ?? new Map<FieldReader, string>();
+    const found = known.get(read) ?? read(this.stored(entry, resource));
+    this.#fields.set(entry, known.set(read, found));
+    return found;
   }
 
   /** Whether the stored bytes are what a client of this resource gets. */

@@ -176,7 +176,7 @@ describe('a list', () => {
     });
   }
 
-  it('apiserver/L7: knows the fields of a kind, and names others as the kind does', async () => {
+  it('apiserver/L7, lab/E5: knows the fields of a kind, and names others as the kind does', async () => {
     const pods = ranges.replace('limitranges', 'pods');
     const spec = { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }] };
     await api.create(pods, { metadata: { name: 'p' }, spec });

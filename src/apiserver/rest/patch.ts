@@ -1,9 +1,9 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { cloneJson, isJsonObject, type Json, type JsonObject } from '../../object/json.ts';
 import { applyJsonPatch } from '../../object/json-patch.ts';
 import { JsonProblem, type ParsedJson, parseJsonBytes, stringifyJson } from '../../object/json-text.ts';
 import { applyMergePatch } from '../../object/merge-patch.ts';
 import { PatchProblem } from '../../object/patch-problem.ts';
-import type { Schema } from '../../object/schema.ts';
 import { applyStrategicMergePatch } from '../../object/strategic-merge.ts';
 import { goKind, goPlain, goQuote } from '../../object/validation/go-text.ts';
 import type { ApiResponse } from '../request.ts';

@@ -1,12 +1,14 @@
 import type { JsonObject } from '../../object/json.ts';
 import { cloneJson } from '../../object/json.ts';
-import type { ApiResponse } from '../request.ts';
+import { type ApiResponse, metadataOf } from '../request.ts';
+import { conflict } from '../status.ts';
 import { createObject } from './create.ts';
 import { checkIdentity, decodeBody, reportProblems } from './decode.ts';
+import { textOf } from './object-meta.ts';
 import { writeOptions } from './options.ts';
 import { negotiateObject, presentEntry, presentObject } from './present.ts';
 import type { Scope } from './services.ts';
-import { type Updated, update } from './update.ts';
+import { type Updated, uidMismatch, update } from './update.ts';
 
 /** PUT: replaces an object, and for some kinds creates it (W7). */
 export async function put(scope: Scope): Promise<ApiResponse> {
@@ -34,6 +36,13 @@ async function createByPut(
   object: JsonObject,
   options: Parameters<typeof createObject>[2],
 ): Promise<Updated> {
+  // Whoever means a certain object does not want another one in its place.
+  const wanted = textOf(metadataOf(object)['uid']);
+  if (wanted !== '') {
+    const { resource, info } = scope;
+    const why = uidMismatch(scope, info.name, { wanted, found: '' });
+    throw conflict({ group: resource.group, resource: resource.plural }, info.name, why);
+  }
   const created = await createObject(scope, object, options);
   if ('object' in created) return { object: created.object, entry: undefined, isCreated: true };
   return { object, entry: created.entry, isCreated: true };

@@ -87,7 +87,7 @@ function fieldReader(field: string, resource: Resource, codec: Codec): (entry: E
   if (field === 'metadata.name') return ({ key }) => key.slice(key.lastIndexOf('/') + 1);
   if (field === 'metadata.namespace') return ({ key }) => namespaceOf(key, resource);
   const select = resource.strategy.selectableFields?.[field];
-  return (entry) => select?.(codec.stored(entry, resource)) ?? '';
+  return (entry) => (select === undefined ? '' : codec.field(entry, resource, select));
 }
 
 export function namespaceOf(key: string, { prefix, isNamespaced }: Resource): string {

@@ -138,7 +138,7 @@ interface Uids {
 }
 
 /** E5: upstream shows the error of its storage as it is. */
-function uidMismatch({ resource, info }: Scope, name: string, { wanted, found }: Uids): string {
+export function uidMismatch({ resource, info }: Scope, name: string, { wanted, found }: Uids): string {
   const group = resource.isCustom ? `${resource.group}/` : '';
   const place = resource.isNamespaced ? `${info.namespace}/` : '';
   const key = `/registry/${group}${resource.plural}/${place}${name}`;

@@ -1,7 +1,7 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import type { JsonObject } from '../../object/json.ts';
 import { stringifyJson } from '../../object/json-text.ts';
 import { ConversionProblem } from '../../object/merge/managed-fields.ts';
-import type { Schema } from '../../object/schema.ts';
 import type { CustomResource } from '../crd/custom-resource.ts';
 import { apiVersionOf, type Resource } from '../registry/resource.ts';
 import { StatusError } from '../status.ts';

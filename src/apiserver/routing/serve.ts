@@ -7,7 +7,7 @@ import type { ApiRequest, ApiResponse, Handle, UserInfo } from '../request.ts';
 import { pageNotFound, statusAnswer } from '../rest/answers.ts';
 import type { Scope, Services } from '../rest/services.ts';
 import { writeYaml } from '../rest/yaml.ts';
-import { badRequest, internalError, resourceNotServed, StatusError } from '../status.ts';
+import { badRequest, forbiddenObject, internalError, resourceNotServed, StatusError } from '../status.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { Warnings } from '../warnings.ts';
 import { inTime } from './deadline.ts';
@@ -42,13 +42,30 @@ export interface ServeOptions {
   readonly guard: Guard;
   readonly paths: PathHandler;
   readonly observer: RequestObserver;
+  /** Told of every answered request. */
+  readonly audit?: (served: ServedRequest) => void;
+  /** Why an authorized request that comes over the network is not served; undefined: it is. */
+  readonly refuse?: (info: RequestInfo) => string | undefined;
   readonly clock: Clock;
   readonly log: Log;
+}
+
+/** A request and how it was answered. */
+export interface ServedRequest {
+  /** Empty when nobody could be made of the credentials. */
+  readonly user: string;
+  /** What else the credentials say, such as the pod that a token is bound to. */
+  readonly extra?: UserInfo['extra'];
+  readonly method: string;
+  readonly path: string;
+  readonly isDryRun: boolean;
+  readonly code: number;
 }
 
 /** How far one request got. */
 interface Progress {
   isAuthorized: boolean;
+  user: UserInfo | undefined;
   readonly warnings: Warnings;
 }
 
@@ -58,7 +75,7 @@ export function createHandle(options: ServeOptions): Handle {
   return async (request) => {
     const startedMs = clock.monotonicMs();
     const warnings = new Warnings();
-    const progress: Progress = { isAuthorized: false, warnings };
+    const progress: Progress = { isAuthorized: false, user: undefined, warnings };
     const info = infoOf(request);
     let answer: ApiResponse;
     try {
@@ -72,6 +89,14 @@ export function createHandle(options: ServeOptions): Handle {
     }
     const seconds = (clock.monotonicMs() - startedMs) / 1000;
     if (info !== undefined) observer.finished({ info: countable(options, info), code: answer.status, seconds });
+    options.audit?.({
+      user: progress.user?.name ?? '',
+      ...(progress.user?.extra !== undefined && { extra: progress.user.extra }),
+      method: request.method,
+      path: request.path,
+      isDryRun: request.query.has('dryRun'),
+      code: answer.status,
+    });
     return finish(options, request, answer, warnings);
   };
 }
@@ -100,10 +125,13 @@ async function serve(
   const { services, authenticator, guard } = options;
   const found = authenticator.authenticate(request);
   const user = found instanceof Promise ? await found : found;
+  progress.user = user;
   using _entered = guard.enter(info, user, request);
   const { isAllowed } = services.authorizer.authorize({ ...info, user });
   if (!isAllowed) throw forbiddenStatus(info, user);
   progress.isAuthorized = true;
+  const why = request.isInProcess ? undefined : options.refuse?.(info);
+  if (why !== undefined) throw forbiddenObject(info, info.name, why);
   if (!info.isResourceRequest) return (await options.paths(request, info)) ?? pageNotFound();
   const resource = services.registry.find(info.group, info.version, info.resource);
   if (resource === undefined) {

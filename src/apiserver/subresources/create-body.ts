@@ -1,5 +1,5 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { isJsonObject, type JsonObject } from '../../object/json.ts';
-import type { Schema } from '../../object/schema.ts';
 import { checkTypes } from '../../object/validation/type-check.ts';
 import { PLAIN_JSON } from '../negotiation/accept.ts';
 import type { Resource } from '../registry/resource.ts';

@@ -48,7 +48,7 @@ describe('pods/eviction', () => {
         type === 'DisruptionTarget' && reason === 'EvictionByEvictionAPI',
     );
 
-  it('marks the pod and deletes it with grace when no budget speaks', async () => {
+  it('lab/W34: marks the pod and deletes it with grace when no budget speaks', async () => {
     await make('free');
     const { status, body } = await evict('free');
     assert.equal(status, 201);
@@ -60,7 +60,7 @@ describe('pods/eviction', () => {
   });
 
   for (const phase of ['Pending', 'Succeeded', 'Failed']) {
-    it(`asks no budget about a pod that is ${phase}`, async () => {
+    it(`lab/W34: asks no budget about a pod that is ${phase}`, async () => {
       const name = phase.toLowerCase();
       await make(name, { phase });
       await budget(name, {});
@@ -68,7 +68,15 @@ describe('pods/eviction', () => {
     });
   }
 
-  it('takes a disruption from the budget and writes down for whom', async () => {
+  it('lab/W34: asks no budget about a pod that is on its way out already', async () => {
+    await make('leaving');
+    await budget('leaving', {});
+    assert.equal((await server.send('DELETE', `${PODS}/leaving`)).status, 200);
+    assert.equal((await evict('leaving', { deleteOptions: { gracePeriodSeconds: 0 } })).status, 201);
+    assert.equal(pod('leaving'), undefined);
+  });
+
+  it('lab/W34: takes a disruption from the budget and writes down for whom', async () => {
     await make('one');
     await budget('one', { disruptionsAllowed: 1, currentHealthy: 2 });
     assert.equal((await evict('one')).status, 201);
@@ -79,7 +87,7 @@ describe('pods/eviction', () => {
     assert.equal(isEvicted('one'), true);
   });
 
-  it('apiserver/E26: refuses with 429 and no wait when the budget has nothing to give', async () => {
+  it('apiserver/E26, lab/W34: refuses with 429 and no wait when the budget has nothing to give', async () => {
     await make('blocked');
     await budget('blocked', {});
     const { status, body } = await evict('blocked');
@@ -90,7 +98,7 @@ describe('pods/eviction', () => {
     assert.equal(isEvicted('blocked'), false);
   });
 
-  it('tells a client to come back when the budget is still being looked at', async () => {
+  it('lab/W34: tells a client to come back when the budget is still being looked at', async () => {
     await make('stale');
     await budget('stale', { observedGeneration: 0 });
     const response = await server.raw('POST', `${PODS}/stale/eviction`, { metadata: { name: 'stale' } });
@@ -98,7 +106,7 @@ describe('pods/eviction', () => {
     assert.equal(response.headers['retry-after'], '10');
   });
 
-  it('knows no answer to two budgets', async () => {
+  it('lab/W34: knows no answer to two budgets', async () => {
     await make('two');
     await budget('two', { disruptionsAllowed: 1 });
     await server.create(BUDGETS, {
@@ -114,7 +122,7 @@ describe('pods/eviction', () => {
     ['unready-short', false, { currentHealthy: 1, desiredHealthy: 2 }, {}],
     ['unready-none', false, { currentHealthy: 0, desiredHealthy: 0 }, {}],
   ] as const) {
-    it(`lets a pod that is not ready ${isAllowed ? 'go' : 'stay'}: ${name}`, async () => {
+    it(`lab/W34: lets a pod that is not ready ${isAllowed ? 'go' : 'stay'}: ${name}`, async () => {
       await make(name, { isReady: false });
       await budget(name, status, spec);
       assert.equal((await evict(name)).status, isAllowed ? 201 : 429);
@@ -127,7 +135,7 @@ describe('pods/eviction', () => {
     ['SyncFailed', {}, 'because it failed sync: it broke'],
     ['Odd', { currentHealthy: 3 }, '(Odd): it broke'],
   ] as const) {
-    it(`says why the budget gives nothing: ${reason}`, async () => {
+    it(`lab/W34: says why the budget gives nothing: ${reason}`, async () => {
       const name = reason.toLowerCase();
       const condition = { type: 'DisruptionAllowed', status: 'False', reason, message: 'it broke' };
       await make(name);

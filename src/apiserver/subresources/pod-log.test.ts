@@ -46,7 +46,7 @@ describe('pods/log', () => {
   };
   const messageOf = (text: string): string => JSON.parse(text).message;
 
-  it('streams what the node of the pod sends', async () => {
+  it('lab/E1: streams what the node of the pod sends', async () => {
     source = () => textStream(['one\n', 'two\n']);
     const { status, headers, text } = await log('p', '?tailLines=5&follow=true&container=a');
     assert.equal(status, 200);
@@ -57,7 +57,7 @@ describe('pods/log', () => {
     assert.equal(query.toString(), 'follow=true&tailLines=5');
   });
 
-  it('ends what the node does when the reader leaves', async () => {
+  it('lab/E1: ends what the node does when the reader leaves', async () => {
     let isCancelled = false;
     source = () =>
       new ReadableStream({
@@ -75,7 +75,7 @@ describe('pods/log', () => {
     assert.equal(asked.at(-1)?.signal.aborted, true);
   });
 
-  it('breaks the answer off when the node does', async () => {
+  it('lab/E1: breaks the answer off when the node does', async () => {
     source = () => new ReadableStream({ pull: (controller) => controller.error(new Error('gone')) });
     const response = await server.raw('GET', `${PODS}/p/log`);
     await assert.rejects(response.bytes());

@@ -1,6 +1,6 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { cloneJson, isJsonObject, type Json, type JsonObject, setKey } from '../../object/json.ts';
 import { labelSelectorOf, printLabelSelector } from '../../object/label-selector.ts';
-import type { Schema } from '../../object/schema.ts';
 import type { ScalePaths } from '../registry/resource.ts';
 import { metadataOf } from '../request.ts';
 import { textOf } from '../rest/object-meta.ts';

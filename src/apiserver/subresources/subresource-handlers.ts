@@ -25,7 +25,7 @@ const notImplemented: Verb = ({ info, resource }) => {
   throw new StatusError({
     code: 501,
     reason: 'NotImplemented',
-    message: `${resource.plural}/${info.subresource} is not available: this server does not open connections to ${resource.plural}`,
+    message: `${resource.plural}/${info.subresource} is not available: this server opens no connections into a cluster. In a lab, the address of a pod or service leads to the real process`,
     details: { name: info.name, kind: resource.plural },
   });
 };

@@ -112,6 +112,21 @@ describe('start of a watch', () => {
     assert.deepEqual(later.sink.told, ['ADDED a/x@2']);
   });
 
+  it('lab/E5: watches the pods of one node, which come when they are bound, and those of none, which go then', async () => {
+    await using world = new WatchWorld();
+    const path = '/api/v1/pods';
+    using one = await world.watch({ path, query: 'fieldSelector=spec.nodeName%3Dw-1' });
+    using nowhere = await world.watch({ path, query: 'fieldSelector=spec.nodeName%3D' });
+    const put = (name: string, spec: Readonly<Record<string, string>>) =>
+      world.put(name, { spec }, `core/pods/${name}`);
+    await put('a/x', {});
+    await put('a/y', { nodeName: 'w-2' });
+    await put('a/x', { nodeName: 'w-1' });
+    await put('a/x', { nodeName: 'w-1', more: '' });
+    assert.deepEqual(one.sink.told, ['ADDED a/x@4', 'MODIFIED a/x@5']);
+    assert.deepEqual(nowhere.sink.told, ['ADDED a/x@2', 'DELETED a/x@4']);
+  });
+
   it('apiserver/I6: a watch of a namespace or of a name is not asked about anything else', async () => {
     await using world = new WatchWorld();
     const asked: string[] = [];

@@ -88,7 +88,7 @@ describe('the webhook client', () => {
     ]);
   });
 
-  it('apiserver/V6: follows a service to an address whose certificate names the service', async () => {
+  it('apiserver/V6, lab/E1: follows a service to an address whose certificate names the service', async () => {
     const service = { namespace: 'n', name: 's', path: '/ok' };
     assert.deepEqual(await call({ service, caBundle }, () => url), { kind: 'AdmissionReview' });
     const wrong = await failure(call({ service, caBundle }, () => otherUrl));

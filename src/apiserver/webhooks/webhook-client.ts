@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
+import { messageOf as wordsOf } from '../../base/errors.ts';
 import { cloneJson, isJsonObject, type Json, type JsonObject } from '../../object/json.ts';
 import { JsonProblem, parseJsonBytes, stringifyJson } from '../../object/json-text.ts';
 import { typeHeaderProblem, UNREADABLE_TYPE } from '../../object/type-header.ts';
@@ -44,11 +45,20 @@ export function createWebhookClient({ resolveService }: WebhookClientOptions): W
     const serverName = `${name}.${namespace}.svc`;
     // As upstream shows it; URL would drop the usual port.
     const shownUrl = `https://${serverName}:${port}${path}?timeout=${seconds(timeoutMs)}`;
-    const target = resolveService({ namespace, name, port });
+    const target = resolved(() => resolveService({ namespace, name, port }), shownUrl);
     if (target === undefined) throw new Error(`Post "${shownUrl}": service "${name}" not found`);
     if (typeof target === 'function') return inTime(target(cloneJson(review), path), shownUrl, timeoutMs);
     return post(new URL(path, target).href, { ...posting, serverName });
   };
+}
+
+/** Whoever knows services words what is wrong with one; the client says what it was for. */
+function resolved(resolve: () => ReturnType<ServiceResolver>, url: string): ReturnType<ServiceResolver> {
+  try {
+    return resolve();
+  } catch (error) {
+    throw new Error(`Post "${url}": ${wordsOf(error)}`, { cause: error });
+  }
 }
 
 /** A webhook in this process gets no more time than one behind a socket. */

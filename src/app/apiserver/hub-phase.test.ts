@@ -2,37 +2,18 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { phaseContext } from '../../../test/support/phase-context.ts';
 import { scratchDirectory } from '../../../test/support/scratch.ts';
 import { startApiServer } from '../../apiserver/start.ts';
 import { VirtualClock } from '../../base/clock.ts';
-import type { PhaseContext, Running } from '../journey/phase.ts';
 import { hubPhase } from './hub-phase.ts';
 
-function contextIn(folder: string) {
-  const kept: [string, Running][] = [];
-  const said: string[] = [];
-  const context: PhaseContext = {
-    clock: new VirtualClock({ start: new Date() }),
-    signal: new AbortController().signal,
-    folder,
-    data: join(folder, '.slipway'),
-    port: undefined,
-    journey: {},
-    progress: (detail) => void said.push(detail),
-    row: () => undefined,
-    removeRow: () => undefined,
-    waitingFor: () => undefined,
-    warn: (detail) => void said.push(detail),
-    keep: (name, running) => void kept.push([name, running]),
-  };
-  const stop = () => Promise.all(kept.map(([, running]) => running[Symbol.asyncDispose]()));
-  return { context, kept, said, stop };
-}
+const contextIn = (folder: string) => phaseContext(folder, new VirtualClock({ start: new Date() }));
 
 describe('the hub phase', () => {
   it('starts the API, keeps it running, and tells how to reach it', async () => {
     await using folder = await scratchDirectory();
-    const { context, kept, said, stop } = contextIn(folder.path);
+    const { context, kept, said, end } = contextIn(folder.path);
     const outcome = await hubPhase.run(context);
     assert.equal(outcome.health, 'done');
     assert.match(outcome.detail, /^API server ready in \d+ ms, \d+ kinds served, kubeconfig written$/);
@@ -49,7 +30,7 @@ describe('the hub phase', () => {
       tries: [{ kind: 'command', text: 'kubectl --kubeconfig .slipway/kubeconfig get namespaces' }],
     });
     assert.equal(statSync(join(folder.path, '.slipway', 'kubeconfig')).mode & 0o777, 0o600);
-    await stop();
+    await end();
   });
 
   it('fails with the reason, leaving nothing behind, when the store is in use', async () => {
@@ -72,7 +53,7 @@ describe('the hub phase', () => {
 
   it('keeps the server to be stopped even when the kubeconfig cannot be written', async () => {
     await using folder = await scratchDirectory();
-    const { context, kept, stop } = contextIn(folder.path);
+    const { context, kept, end } = contextIn(folder.path);
     const dataDir = join(context.data, 'api');
     await (await startApiServer({ dataDir, listen: false })).stop();
     const file = join(context.data, 'kubeconfig');
@@ -85,7 +66,7 @@ describe('the hub phase', () => {
     });
     assert.equal(kept.length, 1);
     assert.deepEqual(readdirSync(context.data).sort(), ['api', 'kubeconfig']);
-    await stop();
+    await end();
   });
 
   it('fails with the code of what is wrong', async () => {

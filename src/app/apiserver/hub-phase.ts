@@ -6,6 +6,7 @@ import { createLog } from '../../base/log.ts';
 import { CommandError } from '../failures.ts';
 import type { Phase, PhaseContext, PhaseOutcome } from '../journey/phase.ts';
 import { shellWord, shownPath } from '../journey/plain-text.ts';
+import { warningText } from '../journey/warning-text.ts';
 import { releaseVersion } from '../release.ts';
 import { writeKubeconfig } from './kubeconfig-file.ts';
 import { refusalOf } from './store-refusal.ts';
@@ -22,7 +23,11 @@ async function run(context: PhaseContext): Promise<PhaseOutcome> {
   const { clock, data, folder } = context;
   context.progress('starting the Kubernetes API');
   const startedMs = clock.monotonicMs();
-  const log = createLog({ level: 'warn', write: (line) => context.warn(line.trimEnd()), now: () => clock.now() });
+  const log = createLog({
+    level: 'warn',
+    write: (line) => context.warn(warningText(line)),
+    now: () => clock.now(),
+  });
   let server: ApiServer;
   try {
     server = await startApiServer({

@@ -11,6 +11,13 @@ const healthy: Facts = {
   isWritable: true,
   freeMegabytes: 5000,
   openFiles: 4096,
+  processes: 4096,
+  orphans: { isReaped: true, isFirstProcess: false },
+  lab: {
+    network: { isUsable: true, text: 'Network mode loopback, because all of 127.0.0.0/8 can be bound here.' },
+    lowPortOffset: 0,
+    isolation: { isExact: true, text: 'Containers see their volumes exactly where they are mounted.' },
+  },
   locale: 'en_GB.UTF-8',
   dashboardPort: { port: 7440, isFree: true },
   openssl: '3.5.0',
@@ -76,6 +83,10 @@ describe('doctor', () => {
     },
     { name: 'disk', facts: { freeMegabytes: undefined }, want: 'not checked' },
     { name: 'open files', facts: { openFiles: undefined }, want: 'not checked' },
+    { name: 'processes', facts: { processes: 256 }, want: 'problem' },
+    { name: 'processes', facts: { processes: undefined }, want: 'not checked' },
+    { name: 'processes', facts: { processes: Number.POSITIVE_INFINITY }, want: 'ok' },
+    { name: 'orphans', facts: { orphans: undefined }, want: 'not checked' },
     {
       name: 'clock',
       facts: { registry: { isReachable: true, clockSkewSeconds: undefined } },
@@ -89,6 +100,62 @@ describe('doctor', () => {
       assert.equal(found !== undefined && isBroken(found), false);
     });
   }
+
+  it('lab/X10: says which network mode a lab has here and why, and when it can have none', () => {
+    assert.match(verdictOf(healthy, 'lab network')?.found ?? '', /^Network mode loopback, because all of 127/);
+    const text = 'all 235 lab networks are in use: node (process 7); end a lab that you do not need';
+    const none = verdictOf(
+      { ...healthy, lab: { ...healthy.lab, network: { isUsable: false, text } } },
+      'lab network',
+    );
+    assert.deepEqual([none?.verdict, none?.found], ['problem', text]);
+  });
+
+  it('lab/X7: says where low ports are found', () => {
+    const found = (lowPortOffset: number) =>
+      verdictOf({ ...healthy, lab: { ...healthy.lab, lowPortOffset } }, 'low ports')?.found;
+    assert.equal(found(0), 'programs of a lab may use them');
+    assert.equal(found(20_000), 'found at 20000 + port in a lab');
+  });
+
+  it('lab/P10: says how containers see their volumes, and what is lost without mount namespaces', () => {
+    const isolation = { isExact: false, text: 'Paths of volumes are rewritten: unshare is not installed.' };
+    const found = verdictOf({ ...healthy, lab: { ...healthy.lab, isolation } }, 'lab volumes');
+    assert.deepEqual([found?.verdict, found?.found], ['problem', isolation.text]);
+    assert.match(found?.advice ?? '', /need mount namespaces$/);
+  });
+
+  const orphans = [
+    {
+      name: 'process 1 does not reap',
+      isReaped: false,
+      isFirstProcess: false,
+      want: /: process 1 does not reap them$/,
+    },
+    {
+      name: 'this is process 1',
+      isReaped: true,
+      isFirstProcess: true,
+      want: /: this is process 1, which must reap/,
+    },
+  ];
+  for (const { name, want, ...facts } of orphans)
+    it(`lab/P6: warns and advises an init where ${name}`, () => {
+      const found = verdictOf({ ...healthy, orphans: facts }, 'orphans');
+      assert.equal(found?.verdict, 'problem');
+      assert.match(found.found, want);
+      assert.equal(found.advice, 'start the container with an init: podman run --init');
+    });
+
+  it('leaves the advice where it is however long another finding is', () => {
+    const text = 'x'.repeat(200);
+    const lab = { ...healthy.lab, network: { isUsable: true, text } };
+    const lines = checksText(checks({ ...healthy, lab, dashboardPort: { port: 7440, isFree: false } })).split(
+      '\n',
+    );
+    const line = lines.find((one) => one.startsWith('port ')) ?? '';
+    assert.ok(line.length < 150, line);
+  });
 
   it('says that the network was not asked, unless told to', () => {
     const { registry: _registry, ...offline } = healthy;

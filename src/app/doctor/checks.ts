@@ -14,6 +14,8 @@ export interface Check {
 const NEEDED_NODE = 24;
 const NEEDED_MEGABYTES = 1000;
 const NEEDED_FILES = 1024;
+/** 64 programs at most, each with the threads of Node, and some for the rest. */
+const NEEDED_PROCESSES = 1024;
 const TOLERATED_SKEW_SECONDS = 30;
 
 /** The verdict on every fact, in the order people read them. */
@@ -23,6 +25,8 @@ export function checks(facts: Facts): readonly Check[] {
     folderCheck(facts),
     diskCheck(facts),
     openFilesCheck(facts),
+    processesCheck(facts),
+    ...labChecks(facts),
     portCheck(facts),
     localeCheck(facts),
     { name: 'crypto', verdict: 'ok', found: `OpenSSL ${facts.openssl}`, advice: '', isRequired: false },
@@ -67,6 +71,70 @@ function openFilesCheck({ openFiles }: Facts): Check {
   if (openFiles === undefined) return unknown('open files');
   const advice = `raise the limit: ulimit -n ${NEEDED_FILES}`;
   return required('open files', openFiles >= NEEDED_FILES, `limit ${openFiles}`, advice);
+}
+
+function processesCheck({ processes }: Facts): Check {
+  if (processes === undefined) return unknown('processes');
+  const isEnough = processes >= NEEDED_PROCESSES;
+  return {
+    name: 'processes',
+    verdict: isEnough ? 'ok' : 'problem',
+    found: processes === Number.POSITIVE_INFINITY ? 'no limit' : `limit ${processes}, threads included`,
+    advice: isEnough
+      ? ''
+      : `pods of a large lab will not start; raise it: ulimit -u ${NEEDED_PROCESSES}, or --pids-limit of the container`,
+    isRequired: false,
+  };
+}
+
+/** What a lab can do here: each line says what is on and why. */
+function labChecks({ lab, orphans }: Facts): readonly Check[] {
+  const { network, isolation, lowPortOffset } = lab;
+  const rows = [
+    {
+      name: 'lab network',
+      isGood: network.isUsable,
+      found: network.text,
+      advice: 'no lab can be started until this is solved',
+    },
+    {
+      name: 'low ports',
+      isGood: true,
+      found: lowPortOffset === 0 ? 'programs of a lab may use them' : `found at ${lowPortOffset} + port in a lab`,
+      advice: '',
+    },
+    {
+      name: 'lab volumes',
+      isGood: isolation.isExact,
+      found: isolation.text,
+      advice: 'programs that read fixed paths, such as Go programs in a pod, need mount namespaces',
+    },
+  ];
+  return [...rows.map(labCheck), orphansCheck(orphans)];
+}
+
+const labCheck = ({
+  isGood,
+  advice,
+  ...row
+}: Pick<Check, 'name' | 'found' | 'advice'> & { isGood: boolean }): Check => ({
+  ...row,
+  verdict: isGood ? 'ok' : 'problem',
+  advice: isGood ? '' : advice,
+  isRequired: false,
+});
+
+/** Where nobody reaps what lost its parent, ended processes stay in the table until the container ends (lab P6). */
+function orphansCheck(orphans: Facts['orphans']): Check {
+  if (orphans === undefined) return unknown('orphans');
+  const { isReaped, isFirstProcess } = orphans;
+  const who = isFirstProcess ? 'this is process 1, which must reap them' : 'process 1 does not reap them';
+  return labCheck({
+    name: 'orphans',
+    isGood: isReaped && !isFirstProcess,
+    found: isReaped && !isFirstProcess ? 'reaped when they end' : `stay as zombies: ${who}`,
+    advice: 'start the container with an init: podman run --init',
+  });
 }
 
 function portCheck({ dashboardPort: { port, isFree } }: Facts): Check {
@@ -143,8 +211,10 @@ function programCheck(name: string, program: Program, loss: string): Check {
 
 /** The checks as aligned text, with a closing sentence. */
 export function checksText(all: readonly Check[]): string {
-  const width = (pick: (check: Check) => string) => Math.max(...all.map((check) => pick(check).length));
-  const [names, verdicts, found] = [width((c) => c.name), width((c) => c.verdict), width((c) => c.found)];
+  const width = (texts: readonly string[]) => Math.max(0, ...texts.map((text) => text.length));
+  const [names, verdicts] = [width(all.map((c) => c.name)), width(all.map((c) => c.verdict))];
+  // A sentence with nothing behind it takes no room from the others.
+  const found = width(all.filter((c) => c.advice !== '').map((c) => c.found));
   const lines = all.map(({ name, verdict, found: what, advice }) =>
     `${name.padEnd(names)}  ${verdict.padEnd(verdicts)}  ${what.padEnd(found)}  ${advice}`.trimEnd(),
   );

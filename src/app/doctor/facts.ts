@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants, readFileSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, statfsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import type { MachineReport } from '../../lab/index.ts';
 import type { Environment } from '../config.ts';
 import { isPortFree } from '../port.ts';
 
@@ -27,6 +29,12 @@ export interface Facts {
   readonly programs: Readonly<Record<'kubectl' | 'chromium' | 'go', Program>>;
   /** Names of the proxy variables that are set; never their values, which may hold passwords. */
   readonly proxies: readonly string[];
+  /** Processes and threads that this user, or the container, may have; infinite where nothing limits them. */
+  readonly processes: number | undefined;
+  /** Who ends as child of nobody is reaped, or stays as a zombie; undefined where it cannot be seen. */
+  readonly orphans: { readonly isReaped: boolean; readonly isFirstProcess: boolean } | undefined;
+  /** What a lab would find here. */
+  readonly lab: MachineReport;
   /** Only with --online. */
   readonly registry?: { readonly isReachable: boolean; readonly clockSkewSeconds: number | undefined };
 }
@@ -42,8 +50,11 @@ export interface FactsOptions {
 
 export async function gatherFacts(options: FactsOptions): Promise<Facts> {
   const { folder, env, isOnline, dashboardPort, now, signal } = options;
-  const [isFree, kubectl, chromium, go, registry] = await Promise.all([
+  const { inspectMachine } = await import('../../lab/index.ts');
+  const [isFree, lab, isReaped, kubectl, chromium, go, registry] = await Promise.all([
     isPortFree(dashboardPort),
+    inspectMachine(),
+    isOrphanReaped(signal),
     versionOf('kubectl', ['version', '--client'], signal),
     versionOf('chromium', ['--version'], signal),
     versionOf('go', ['version'], signal),
@@ -54,7 +65,10 @@ export async function gatherFacts(options: FactsOptions): Promise<Facts> {
     folder,
     isWritable: isWritable(folder),
     freeMegabytes: freeMegabytes(folder),
-    openFiles: openFileLimit(),
+    openFiles: limitOf('Max open files'),
+    processes: processLimit(),
+    orphans: isReaped === undefined ? undefined : { isReaped, isFirstProcess: process.pid === 1 },
+    lab,
     locale:
       [env['LC_ALL'], env['LC_CTYPE'], env['LANG']].find((value) => value !== undefined && value !== '') ?? '',
     dashboardPort: { port: dashboardPort, isFree },
@@ -84,11 +98,51 @@ function freeMegabytes(folder: string): number | undefined {
 }
 
 /** Node has no call for it; Linux tells it in a file. */
-function openFileLimit(): number | undefined {
+function limitOf(name: string): number | undefined {
+  const line = textOf('/proc/self/limits')
+    ?.split('\n')
+    .find((text) => text.startsWith(name));
+  return line === undefined ? undefined : limitNumber(line.slice(name.length).trim().split(/\s+/)[0] ?? '');
+}
+
+/** That of the user, or that of the container if it is lower. */
+function processLimit(): number | undefined {
+  const limits = [limitOf('Max processes'), limitNumber(textOf('/sys/fs/cgroup/pids.max')?.trim() ?? '')];
+  const known = limits.filter((limit) => limit !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
+function limitNumber(text: string): number | undefined {
+  if (text === 'unlimited' || text === 'max') return Number.POSITIVE_INFINITY;
+  return /^\d+$/.test(text) ? Number(text) : undefined;
+}
+
+function textOf(file: string): string | undefined {
   try {
-    const soft = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
-    return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft);
+    return readFileSync(file, 'utf8');
   } catch {
+    return undefined;
+  }
+}
+
+const ORPHAN_MS = 1000;
+
+/** Leaves a process without a parent and looks whether it goes away when it has ended (lab P6). */
+async function isOrphanReaped(signal: AbortSignal): Promise<boolean | undefined> {
+  if (textOf('/proc/self/stat') === undefined) return undefined;
+  try {
+    const { stdout } = await run('sh', ['-c', 'sleep 0.05 >/dev/null 2>&1 & echo $!'], {
+      timeout: ORPHAN_MS,
+      signal,
+    });
+    const pid = Number(stdout.trim());
+    for (let waitedMs = 0; waitedMs < ORPHAN_MS; waitedMs += 50) {
+      await sleep(50, undefined, { signal });
+      if (!existsSync(`/proc/${pid}`)) return true;
+    }
+    return false;
+  } catch {
+    signal.throwIfAborted();
     return undefined;
   }
 }

@@ -7,7 +7,7 @@ import { Keeper, STOP_LIMIT_MS } from './keeper.ts';
 import type { Phase, PhaseFailure, PhaseId } from './phase.ts';
 import { PhaseRun } from './phase-run.ts';
 import { shellWord, shownPath } from './plain-text.ts';
-import { dependants, phaseTitle } from './plan.ts';
+import { dependants } from './plan.ts';
 import { failedPhases, type JourneyState } from './state.ts';
 import { endSentence, lastWords } from './verdict.ts';
 
@@ -156,7 +156,7 @@ export class Journey {
     this.#atWork = this.#phaseRun(phase);
     const hasNoticed = await this.#atWork.run(signal);
     this.#atWork = undefined;
-    if (!hasNoticed) this.#deafPhases.push(`phase ${phaseTitle(phase.id)}`);
+    if (!hasNoticed) this.#deafPhases.push(`phase ${this.#titleOf(phase.id)}`);
   }
 
   #skipReason(phase: Phase): string | undefined {
@@ -164,7 +164,11 @@ export class Journey {
     const isMissing = (need: PhaseId) =>
       this.state.phases.some(({ id, health }) => id === need && (health === 'failed' || health === 'skipped'));
     const missing = phase.needs.find(isMissing);
-    return missing === undefined ? undefined : `needs ${phaseTitle(missing)}`;
+    return missing === undefined ? undefined : `needs ${this.#titleOf(missing)}`;
+  }
+
+  #titleOf(id: PhaseId): string {
+    return this.#options.plan.phases.find((phase) => phase.id === id)?.title ?? id;
   }
 
   #phaseRun(phase: Phase): PhaseRun {
@@ -234,7 +238,7 @@ export class Journey {
     const { phases, leftOut } = this.#options;
     const failed = failedPhases(this.state).map(({ id }) => id);
     const again = dependants(phases, failed).filter((id) => !leftOut.has(id));
-    const titles = again.map(phaseTitle).join(', ');
+    const titles = again.map((id) => this.#titleOf(id)).join(', ');
     this.#tell({ kind: 'progress', detail: `trying again: ${titles}`, stage: 'running' });
     for (const id of again.toReversed()) await this.#keeper.stopThoseOf(id, this.#report);
     await this.#runPhases(signal, again);

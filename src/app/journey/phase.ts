@@ -9,6 +9,8 @@ export type PhaseId = (typeof PHASE_IDS)[number];
 /** What a component adds to the journey. */
 export interface Phase {
   readonly id: PhaseId;
+  /** Instead of those of the phase that will be here one day: what stands in for it until then. */
+  readonly provisional?: { readonly title: string; readonly promise: string };
   /** It is skipped when one of these failed or was skipped itself. */
   readonly needs: readonly PhaseId[];
   /** Runs again after a failure (experience X32), so it must find its own half-done work and go on from there. */

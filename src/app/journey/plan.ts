@@ -50,8 +50,6 @@ const CLONE_COMMANDS: JourneyPlan['commands'] = [
   { command: 'npm run oracles', does: 'builds the real etcd, kube-apiserver and kubectl to compare with' },
 ];
 
-export const phaseTitle = (id: PhaseId): string => TEXTS[id].title;
-
 export interface PlanFacts {
   readonly version: string;
   readonly bootstrap: Bootstrap;
@@ -67,10 +65,10 @@ export function journeyPlan(phases: readonly Phase[], facts: PlanFacts): Journey
   const ids = phases.map(({ id }) => id);
   const twice = ids.find((id, at) => ids.indexOf(id) !== at);
   if (twice !== undefined) throw new Error(`two components register the phase "${twice}"`);
-  const registered = new Set<string>(ids);
+  const registered = new Map(phases.map((phase) => [phase.id, phase]));
   return {
     version,
-    phases: PHASE_IDS.map((id) => plannedPhase(id, registered.has(id), typical.phasesMs[id])),
+    phases: PHASE_IDS.map((id) => plannedPhase(id, registered.get(id), typical.phasesMs[id])),
     node: bootstrap.node,
     isOnce,
     log,
@@ -80,10 +78,11 @@ export function journeyPlan(phases: readonly Phase[], facts: PlanFacts): Journey
   };
 }
 
-const plannedPhase = (id: PhaseId, isRegistered: boolean, typicalMs: number | undefined): PlannedPhase => ({
+const plannedPhase = (id: PhaseId, phase: Phase | undefined, typicalMs: number | undefined): PlannedPhase => ({
   id,
   ...TEXTS[id],
-  isRegistered,
+  ...phase?.provisional,
+  isRegistered: phase !== undefined,
   ...(typicalMs !== undefined && { typicalMs }),
 });
 

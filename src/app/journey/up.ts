@@ -29,7 +29,7 @@ export async function runUp(
   settings: UpSettings,
 ): Promise<ExitCode> {
   const phases = components.flatMap((component) => component.phases);
-  const from = phaseNamed(settings.from);
+  const from = phaseNamed(settings.from, phases);
   if (settings.port !== undefined) await requirePort(settings.port);
   const data = resolve(context.folder, settings.data);
   using lock = acquireRunLock({ folder: context.folder, data, now: () => context.clock.now() });
@@ -68,19 +68,22 @@ function planOf(phases: readonly Phase[], { env, folder }: VerbContext, settings
 }
 
 /** The same command again, from the phase on. */
-function continueCommand(phase: PhaseId, { once, data, port }: UpSettings): string {
+function continueCommand(phase: PhaseId, { once, data, port, scenario }: UpSettings): string {
   const flags = [
     `--from ${phase}`,
     once ? '--once' : '',
     data === UP_SETTINGS.data.default ? '' : `--data ${shellWord(data)}`,
     port === undefined ? '' : `--port ${port}`,
+    scenario === undefined ? '' : `--scenario ${shellWord(scenario)}`,
   ];
   return ['npx slipway up', ...flags.filter((flag) => flag !== '')].join(' ');
 }
 
-function phaseNamed(name: string | undefined): PhaseId | undefined {
+/** By its name, or by the title that the journey shows for now. */
+function phaseNamed(name: string | undefined, phases: readonly Phase[]): PhaseId | undefined {
   if (name === undefined) return undefined;
-  const id = PHASE_IDS.find((candidate) => candidate === name);
+  const shownAs = phases.find(({ provisional }) => provisional?.title === name);
+  const id = PHASE_IDS.find((candidate) => candidate === name) ?? shownAs?.id;
   if (id !== undefined) return id;
   const hint = suggestion(name, PHASE_IDS) || `. The phases are ${PHASE_IDS.join(', ')}`;
   throw usageError(`--from must name a phase, not "${shown(name)}"${hint}`);

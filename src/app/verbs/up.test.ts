@@ -16,7 +16,7 @@ import { runUp } from '../journey/up.ts';
 import type { VerbContext } from '../verb.ts';
 import { upVerb } from './up.ts';
 
-const SETTINGS = { once: true, port: undefined, data: '.slipway', from: undefined } as const;
+const SETTINGS = { once: true, port: undefined, data: '.slipway', from: undefined, scenario: undefined } as const;
 
 describe('slipway up', () => {
   let folder = '';
@@ -93,6 +93,12 @@ describe('slipway up', () => {
     await assert.rejects(start({ from: 'clod' }).exit, { message, exitCode: 2 });
   });
 
+  it('takes the title that a phase has for now', async () => {
+    const provisional = { title: 'lab', promise: 'Nodes come up.' };
+    const run = start({ from: 'lab', once: true }, component(phase({ id: 'cluster', provisional })));
+    assert.equal(await run.finished(), 0);
+  });
+
   it('experience/X27: refuses to start twice in one folder', async () => {
     using _lock = acquireRunLock({ folder, data: join(folder, '.slipway'), now: () => new Date() });
     await assert.rejects(start({}).exit, { exitCode: 3, code: 'SW1102' });
@@ -147,10 +153,16 @@ describe('slipway up', () => {
   });
 
   it('gives the command to continue with the settings of this one', async () => {
-    const run = start({ data: 'my data', port: 0 }, demoComponents({ fails: 'cloud' }));
+    const run = start(
+      { data: 'my data', port: 0, scenario: 'two clouds.yaml' },
+      demoComponents({ fails: 'cloud' }),
+    );
     await run.finished();
     const failure = run.events.find((event) => event.failure !== undefined)?.failure;
-    assert.equal(failure?.next.at(-1), "npx slipway up --from cloud --once --data 'my data' --port 0");
+    assert.equal(
+      failure?.next.at(-1),
+      "npx slipway up --from cloud --once --data 'my data' --port 0 --scenario 'two clouds.yaml'",
+    );
     assert.equal(failure?.look.at(-1), 'my data/journey.log');
   });
 
@@ -160,6 +172,6 @@ describe('slipway up', () => {
   });
 
   it('has only settings that do something, and each is explained', () => {
-    assert.deepEqual(Object.keys(upVerb.settings), ['once', 'port', 'data', 'from']);
+    assert.deepEqual(Object.keys(upVerb.settings), ['once', 'port', 'data', 'from', 'scenario']);
   });
 });

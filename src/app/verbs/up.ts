@@ -1,6 +1,6 @@
 import type { Component } from '../components.ts';
-import type { SettingTable } from '../settings.ts';
-import { defineVerb, type Verb } from '../verb.ts';
+import type { SettingTable, SettingValues } from '../settings.ts';
+import { defineVerb, type Verb, type VerbContext } from '../verb.ts';
 
 /** What `slipway up` can be told; later phases add rows here. */
 export const UP_SETTINGS = {
@@ -11,7 +11,7 @@ export const UP_SETTINGS = {
     max: 65_535,
     default: undefined,
     env: 'SLIPWAY_PORT',
-    description: 'the port to serve on, 0 for any free one; without it, a free one is chosen',
+    description: 'the port of the hub API server, 0 for any free one; without it, a free one is chosen',
   },
   data: {
     type: 'path',
@@ -25,10 +25,24 @@ export const UP_SETTINGS = {
     default: undefined,
     description: 'start at this phase; earlier ones run only where it needs them',
   },
+  scenario: {
+    type: 'path',
+    of: 'file',
+    default: undefined,
+    env: 'SLIPWAY_SCENARIO',
+    description:
+      'YAML file that describes the lab: clusters, nodes, cloud, images; without it, two nodes and a pod',
+  },
 } as const satisfies SettingTable;
 
+/** The components of one run, which may depend on what it was told. */
+type ComponentLoader = (
+  context: VerbContext,
+  settings: SettingValues<typeof UP_SETTINGS>,
+) => Promise<readonly Component[]>;
+
 /** The verb for the components that are given when it runs. */
-export const upVerbOf = (loadComponents: () => Promise<readonly Component[]>): Verb =>
+export const upVerbOf = (loadComponents: ComponentLoader): Verb =>
   defineVerb({
     name: 'up',
     group: 'start here',
@@ -36,10 +50,15 @@ export const upVerbOf = (loadComponents: () => Promise<readonly Component[]>): V
     examples: ['slipway up', 'slipway up --once --data .slipway'],
     settings: UP_SETTINGS,
     load: async () => {
-      const [{ runUp }, components] = await Promise.all([import('../journey/up.ts'), loadComponents()]);
-      return (context, settings) => runUp(components, context, settings);
+      const { runUp } = await import('../journey/up.ts');
+      return async (context, settings) => runUp(await loadComponents(context, settings), context, settings);
     },
   });
 
 /** The main job (DESIGN §10): the journey of a new provider. */
-export const upVerb = upVerbOf(async () => (await import('../components.ts')).COMPONENTS);
+export const upVerb = upVerbOf(async ({ folder }, { scenario }) => {
+  const { componentsFor } = await import('../components.ts');
+  if (scenario === undefined) return componentsFor(undefined);
+  const { readScenario } = await import('../lab/scenario-file.ts');
+  return componentsFor(await readScenario(folder, scenario));
+});

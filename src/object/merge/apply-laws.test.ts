@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import type { Schema } from '../../api/schema/structural.ts';
 import { type JsonObject, jsonEqual } from '../json.ts';
-import type { Schema } from '../schema.ts';
 import { entriesOf, parseManagedFields } from './claims.ts';
 import { compare } from './compare.ts';
 import { difference, intersection, NOTHING, pathsOf, pathText, union } from './field-set.ts';

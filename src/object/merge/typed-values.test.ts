@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Schema } from '../../api/schema/structural.ts';
 import type { Json } from '../json.ts';
-import type { Schema } from '../schema.ts';
 import { compare } from './compare.ts';
 import { merge } from './merge.ts';
 import { removeItems } from './remove.ts';

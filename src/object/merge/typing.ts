@@ -1,5 +1,5 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import type { Json } from '../json.ts';
-import type { Schema } from '../schema.ts';
 import { OBJECT_META } from '../validation/object-meta.ts';
 
 export type Scalar = 'numeric' | 'string' | 'boolean' | 'untyped';

@@ -1,5 +1,5 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { isJsonObject, type Json, type JsonObject, jsonEqual } from '../json.ts';
-import type { Schema } from '../schema.ts';
 import {
   type Claim,
   type Claims,

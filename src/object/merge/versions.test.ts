@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Schema } from '../../api/schema/structural.ts';
 import type { JsonObject } from '../json.ts';
-import type { Schema } from '../schema.ts';
 import { ConversionProblem, TypedProblem } from './typed-problem.ts';
 import { VersionConverter, type Versions } from './versions.ts';
 

@@ -1,5 +1,5 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import type { JsonObject } from '../json.ts';
-import type { Schema } from '../schema.ts';
 import { TypedProblem } from './typed-problem.ts';
 import { type Ownership, objectOwnership } from './typing.ts';
 

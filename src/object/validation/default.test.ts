@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Schema } from '../../api/schema/structural.ts';
 import { cloneJson, type Json } from '../json.ts';
-import type { Schema } from '../schema.ts';
 import { applyDefaults } from './default.ts';
 
 const SCHEMA: Schema = {

@@ -1,5 +1,5 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { cloneJson, getKey, type Json, type JsonObject, setKey } from '../json.ts';
-import type { Schema } from '../schema.ts';
 import { type Node, nodeOf } from './node.ts';
 
 /** Fills in, in place, the defaults of a schema; also used when an object is read (X10). Idempotent. */

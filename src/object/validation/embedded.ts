@@ -1,8 +1,8 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { type FieldError, invalid, required } from '../field-error.ts';
 import { cloneJson, getKey, isJsonObject, type Json, type JsonObject, setKey } from '../json.ts';
 import { validateObjectMeta } from '../metadata.ts';
 import { dns1035LabelProblems, nameRules } from '../names.ts';
-import type { Schema } from '../schema.ts';
 import { goKind, goValue } from './go-text.ts';
 import { type Node, nodeOf } from './node.ts';
 import { decodeObjectMeta } from './object-meta.ts';

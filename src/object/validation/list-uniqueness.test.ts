@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Schema } from '../../api/schema/structural.ts';
 import { fieldErrorText } from '../field-error.ts';
 import type { JsonObject } from '../json.ts';
-import type { Schema } from '../schema.ts';
 import { listUniquenessErrors } from './list-uniqueness.ts';
 
 const set = (items: Schema): Schema => ({ type: 'array', items, 'x-kubernetes-list-type': 'set' });

@@ -1,6 +1,6 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { duplicate, type FieldError, invalid } from '../field-error.ts';
 import { getKey, isJsonObject, type Json, type JsonObject, setKey } from '../json.ts';
-import type { Schema } from '../schema.ts';
 import { goJson } from './go-text.ts';
 import { type Node, nodeOf } from './node.ts';
 

@@ -1,5 +1,5 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import type { Json } from '../json.ts';
-import type { Schema } from '../schema.ts';
 import { type FormatCheck, formatCheck, isKnownFormat } from './formats.ts';
 import { type Pattern, patternOf } from './re2.ts';
 

@@ -1,5 +1,5 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
-import type { Schema } from '../schema.ts';
 import { checkTypes, type TypeNames } from './type-check.ts';
 
 const TEXT: Schema = { type: 'string' };

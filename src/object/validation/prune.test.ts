@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import type { Schema } from '../../api/schema/structural.ts';
 import { cloneJson, type JsonObject } from '../json.ts';
-import type { Schema } from '../schema.ts';
 import { applyDefaults } from './default.ts';
 import { prune, pruneUnknown } from './prune.ts';
 

@@ -1,5 +1,5 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { getKey, type Json, type JsonObject } from '../json.ts';
-import type { Schema } from '../schema.ts';
 import { type Node, nodeOf } from './node.ts';
 
 const META_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);

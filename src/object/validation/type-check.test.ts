@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Schema } from '../../api/schema/structural.ts';
 import type { Json, JsonObject } from '../json.ts';
-import type { Schema } from '../schema.ts';
 import { microTimeProblem, timeProblem } from './go-time.ts';
 import { decodeObjectMeta } from './object-meta.ts';
 import { checkTypes, type TypeNames } from './type-check.ts';

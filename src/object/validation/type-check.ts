@@ -1,5 +1,5 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import { getKey, type Json, type JsonObject, setKey } from '../json.ts';
-import type { Schema } from '../schema.ts';
 import { goKind } from './go-text.ts';
 import { leafOf } from './type-leaf.ts';
 

@@ -1,5 +1,5 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import type { Json } from '../json.ts';
-import type { Schema } from '../schema.ts';
 import { isGoInteger } from './go-text.ts';
 import { microTimeProblem, timeProblem } from './go-time.ts';
 import { quantityProblem } from './quantity-check.ts';

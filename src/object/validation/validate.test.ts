@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Schema } from '../../api/schema/structural.ts';
 import { fieldErrorText } from '../field-error.ts';
 import type { Json } from '../json.ts';
-import type { Schema } from '../schema.ts';
 import { validateSchema } from './validate.ts';
 
 /** A schema for `v`, a value of it, and what kube-apiserver says. */

@@ -1,6 +1,6 @@
+import type { Schema } from '../../api/schema/structural.ts';
 import type { FieldError } from '../field-error.ts';
 import { getKey, type Json, type JsonObject, jsonEqual } from '../json.ts';
-import type { Schema } from '../schema.ts';
 import { goJson, isGoInteger } from './go-text.ts';
 import { type Node, nodeOf } from './node.ts';
 import { Correlation } from './ratchet.ts';

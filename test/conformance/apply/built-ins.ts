@@ -1,7 +1,7 @@
 import fc from 'fast-check';
+import type { Schema } from '../../../src/api/schema/structural.ts';
 import { emptyAsGo } from '../../../src/apiserver/builtin/go-shape.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/object/json.ts';
-import type { Schema } from '../../../src/object/schema.ts';
 import type { Kind } from './session.ts';
 
 const PREFIX = '#/components/schemas/';

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Schema } from '../../../src/api/schema/structural.ts';
 import { cloneJson, isJsonObject, type Json, type JsonObject, setKey } from '../../../src/object/json.ts';
 import {
   ApplyConflict,
@@ -8,7 +9,6 @@ import {
 } from '../../../src/object/merge/managed-fields.ts';
 import { restoreTimes } from '../../../src/object/merge/restore-times.ts';
 import { applyMergePatch } from '../../../src/object/merge-patch.ts';
-import type { Schema } from '../../../src/object/schema.ts';
 import type { Answer, Client } from './client.ts';
 
 export interface Kind {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import type { Schema } from '../../../src/api/schema/structural.ts';
 import type { Json, JsonObject } from '../../../src/object/json.ts';
-import type { Schema } from '../../../src/object/schema.ts';
 import type { Kind } from './session.ts';
 
 const STRING: Schema = { type: 'string' };

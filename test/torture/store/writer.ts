@@ -73,7 +73,14 @@ async function compactor(store: Store): Promise<void> {
   const clock = new SystemClock();
   while (!isStopping) {
     await clock.sleep(COMPACT_MS);
-    if (!isStopping) await store.compact(store.revision - KEPT_REVISIONS);
+    if (isStopping) return;
+    try {
+      await store.compact(store.revision - KEPT_REVISIONS);
+    } catch (error) {
+      // The disk may fail here as well as in a write.
+      say(`uncompacted ${String(error)}`);
+      return;
+    }
   }
 }
 

@@ -1,0 +1,49 @@
+// Written by scripts/generate-kinds.ts; `npm run generate` writes it anew.
+
+import type { ObjectMeta } from '../object.ts';
+
+export interface CrossVersionObjectReference {
+  readonly apiVersion?: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+export interface HorizontalPodAutoscaler {
+  readonly apiVersion: 'autoscaling/v1';
+  readonly kind: 'HorizontalPodAutoscaler';
+  readonly metadata: ObjectMeta;
+  readonly spec: HorizontalPodAutoscalerSpec;
+  readonly status?: HorizontalPodAutoscalerStatus;
+}
+
+export interface HorizontalPodAutoscalerSpec {
+  readonly maxReplicas: number;
+  readonly minReplicas?: number;
+  readonly scaleTargetRef: CrossVersionObjectReference;
+  readonly targetCPUUtilizationPercentage?: number;
+}
+
+export interface HorizontalPodAutoscalerStatus {
+  readonly currentCPUUtilizationPercentage?: number;
+  readonly currentReplicas: number;
+  readonly desiredReplicas: number;
+  readonly lastScaleTime?: string;
+  readonly observedGeneration?: number;
+}
+
+export interface Scale {
+  readonly apiVersion: 'autoscaling/v1';
+  readonly kind: 'Scale';
+  readonly metadata: ObjectMeta;
+  readonly spec: ScaleSpec;
+  readonly status?: ScaleStatus;
+}
+
+export interface ScaleSpec {
+  readonly replicas?: number;
+}
+
+export interface ScaleStatus {
+  readonly replicas: number;
+  readonly selector?: string;
+}

@@ -1,0 +1,15 @@
+// Written by scripts/generate-kinds.ts; `npm run generate` writes it anew.
+
+import type { CreateOf, Kind } from '../object.ts';
+import type * as types from './autoscaling-v1-types.ts';
+
+export type * from './autoscaling-v1-types.ts';
+
+export type HorizontalPodAutoscaler = types.HorizontalPodAutoscaler;
+export const HorizontalPodAutoscaler: Kind<HorizontalPodAutoscaler, CreateOf<HorizontalPodAutoscaler>> = {
+  group: 'autoscaling',
+  version: 'v1',
+  kind: 'HorizontalPodAutoscaler',
+  plural: 'horizontalpodautoscalers',
+  scope: 'Namespaced',
+};

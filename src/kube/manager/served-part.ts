@@ -1,0 +1,40 @@
+import { aborted } from '../aborted.ts';
+import { Listener, type ListenerOptions } from '../serving/https-listener.ts';
+import type { Runnable, RunnableGroup } from './runnable.ts';
+
+/** A server as a part of a manager: ready when it listens, ends when what it serves is done. */
+export class ServedPart implements Runnable {
+  readonly name: string;
+  readonly group: RunnableGroup;
+  readonly #options: ListenerOptions;
+  readonly #listening = Promise.withResolvers<Listener>();
+
+  constructor(options: ListenerOptions, group: RunnableGroup = 'http') {
+    this.name = `${options.name} server`;
+    this.group = group;
+    this.#options = options;
+    // `run` rejects with the same; nobody has to ask for the port.
+    this.#listening.promise.catch(() => undefined);
+  }
+
+  /** Where it listens, once it does. */
+  get port(): Promise<number> {
+    return this.#listening.promise.then((listener) => listener.port);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    try {
+      this.#listening.resolve(await Listener.start(this.#options));
+    } catch (error) {
+      this.#listening.reject(error);
+      throw error;
+    }
+    const listener = await this.#listening.promise;
+    await aborted(signal);
+    await listener.stop();
+  }
+
+  async ready(): Promise<void> {
+    await this.#listening.promise;
+  }
+}

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { TokenReview, type UserInfo } from '../../api/generated/authentication-v1.ts';
+import { SubjectAccessReview } from '../../api/generated/authorization-v1.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { ApiError, isTooManyRequests } from '../client/api-error.ts';
+import type { Writer } from '../client/kube-client.ts';
+import { ExpiringMap } from './expiring-map.ts';
+
+/** Whether somebody may read the metrics: 200, or the status to refuse with. */
+export type ScrapeGate = (request: ScrapeRequest) => Promise<200 | 401 | 403 | 500>;
+
+export interface ScrapeRequest {
+  readonly authorization: string | undefined;
+  readonly path: string;
+  readonly method: string;
+}
+
+export interface ScrapeGateOptions {
+  /** Not behind the fence of a leader: every replica is scraped. */
+  readonly client: Pick<Writer, 'create'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const TOKEN_MS = 60_000;
+const ALLOW_MS = 5 * 60_000;
+const DENY_MS = 30_000;
+const RETRY = { steps: 5, firstMs: 500, factor: 1.5 };
+/** Scrapers are few; strangers may be many, and must not fill our memory. */
+const CACHE_SIZE = 1000;
+
+/**
+ * Asks the API server who shows a token and whether he may read the path (M7). Answers are remembered for a while; when
+ * the server cannot be asked, nobody gets in.
+ */
+export function reviewGate({ client, clock, log }: ScrapeGateOptions): ScrapeGate {
+  const users = new ExpiringMap<UserInfo | undefined>(clock, CACHE_SIZE);
+  const verdicts = new ExpiringMap<boolean>(clock, CACHE_SIZE);
+
+  async function userOf(token: string): Promise<UserInfo | undefined> {
+    const review = await withRetries(clock, () => client.create(TokenReview, { spec: { token } }));
+    return review.status?.authenticated === true ? (review.status.user ?? {}) : undefined;
+  }
+  async function isAllowed(user: UserInfo, { path, method }: ScrapeRequest): Promise<boolean> {
+    const { username = '', ...rest } = user;
+    const spec = { user: username, ...rest, nonResourceAttributes: { path, verb: method.toLowerCase() } };
+    const review = await withRetries(clock, () => client.create(SubjectAccessReview, { spec }));
+    return review.status?.allowed === true;
+  }
+
+  return async (request) => {
+    const token = /^Bearer +(?<token>[^\s]+) *$/i.exec(request.authorization ?? '')?.groups?.['token'];
+    if (token === undefined) return 401;
+    try {
+      // Never the token itself: a heap dump must not give it away.
+      const digest = createHash('sha256').update(token).digest('base64');
+      const user = await users.getOrMake(digest, async () => [await userOf(token), TOKEN_MS]);
+      if (user === undefined) return 401;
+      const question = JSON.stringify([user, request.path, request.method]);
+      const allowed = await verdicts.getOrMake(question, async () => {
+        const verdict = await isAllowed(user, request);
+        return [verdict, verdict ? ALLOW_MS : DENY_MS];
+      });
+      return allowed ? 200 : 403;
+    } catch (err) {
+      log.warn({ err, path: request.path }, 'Cannot ask who may read the metrics');
+      return 500;
+    }
+  };
+}
+
+/** Not tied to the request that asked first: others may wait for the same answer. */
+async function withRetries<T>(clock: Clock, send: () => Promise<T>): Promise<T> {
+  let waitMs = RETRY.firstMs;
+  for (let step = 1; ; step++) {
+    try {
+      return await send();
+    } catch (thrown) {
+      const isFinal = thrown instanceof ApiError && thrown.code < 500 && !isTooManyRequests(thrown);
+      if (isFinal || step >= RETRY.steps) throw thrown;
+    }
+    await clock.sleep(waitMs);
+    waitMs *= RETRY.factor;
+  }
+}

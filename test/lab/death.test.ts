@@ -1,0 +1,22 @@
+import { describe, it } from 'node:test';
+import { killDurableLabs, killEphemeralLabs, killNewLabs } from '../support/lab-deaths.ts';
+import { shortDirectory } from '../support/short-directory.ts';
+
+const SKIP = process.platform !== 'linux' && 'processes are looked up in /proc';
+
+describe('a lab that is killed at any moment', { skip: SKIP, concurrency: true }, () => {
+  it('lab/P14: leaves no process, no socket and no directory', async () => {
+    await using scratch = await shortDirectory();
+    await killEphemeralLabs(scratch.path, 10);
+  });
+
+  it('lab/P14: leaves no directory when it has just made it', async () => {
+    await using scratch = await shortDirectory();
+    await killNewLabs(scratch.path, 4);
+  });
+
+  it('lab/N18: is taken up where it was by the next one', async () => {
+    await using scratch = await shortDirectory();
+    await killDurableLabs(scratch.path, 10);
+  });
+});

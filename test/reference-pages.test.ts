@@ -1,0 +1,174 @@
+// The reference pages that are made from the runtime: nothing of the code is missing in them, and they hold nothing else.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { METRIC_SOURCES, type MetricRow, runtimeMetrics } from '../scripts/docs-metrics.ts';
+import { filesOf, reasonTexts, runtimeReasons } from '../scripts/docs-pages.ts';
+import { listens, NO_PORT_OF_THEIR_OWN, PORTS } from '../scripts/docs-ports.ts';
+import { scanReasons } from '../scripts/docs-reason-scan.ts';
+import { parseReasonTexts, reasonProblems, reasonsPage } from '../scripts/docs-reasons.ts';
+import { ConfigMap } from '../src/api/generated/core-v1.ts';
+import { SystemClock } from '../src/base/clock.ts';
+import { createLog } from '../src/base/log.ts';
+import { loadKubeconfig } from '../src/kube/config/kubeconfig.ts';
+import { controllerFor } from '../src/kube/controller/controller.ts';
+import { DONE } from '../src/kube/controller/reconcile.ts';
+import { createManager } from '../src/kube/manager/create-manager.ts';
+import { Webhooks } from '../src/kube/webhook/webhooks.ts';
+import { startEmbedded } from './support/embedded.ts';
+
+const sources = filesOf(process.cwd(), 'src/**/*.ts').filter(({ path }) => !path.endsWith('.test.ts'));
+const fileNamed = (path: string, text: string) => [{ path, text }];
+
+describe('docs/reference/reasons.md', () => {
+  it('style/S36: has every reason that the sources give, and no other', () => {
+    const { found, unreadable } = runtimeReasons(process.cwd());
+    assert.deepEqual(unreadable, [], 'write the reason as a literal or a constant, so that it can be found');
+    assert.ok(found.length > 100, `only ${found.length} reasons seen`);
+    assert.deepEqual(reasonProblems(found, reasonTexts(process.cwd())), []);
+  });
+
+  const forms = [
+    { text: `throw userError('BadThing', 'x')`, want: ['BadThing user'] },
+    { text: `throw retryError(\n  'LateThing',\n  'x')`, want: ['LateThing retry'] },
+    { text: `const LOST = 'LostThing';\nterminalError(LOST, 'x')`, want: ['LostThing terminal'] },
+    {
+      text: `const made = (reason: string, text: string) => terminalError(reason, text);\nmade('MadeThing', 'x')`,
+      want: ['MadeThing terminal'],
+    },
+    { text: `super('retry', 'NoNet', message)`, want: ['NoNet retry'] },
+    { text: `return { reason: 'ShownThing' }`, want: ['ShownThing condition'] },
+    { text: `isRight(reason) ? reason : 'OtherThing'`, want: ['OtherThing condition'] },
+    { text: `events.warning(object, 'ToldThing', 'x')`, want: ['ToldThing event'] },
+    { text: `problems.error('ManyThings', 'x')`, want: ['ManyThings user'] },
+  ];
+  for (const { text, want } of forms) {
+    it(`finds ${want.join()} in ${JSON.stringify(text)}`, () => {
+      const { found, unreadable } = scanReasons(fileNamed('src/kube/x/y.ts', text));
+      assert.deepEqual(
+        found.map(({ reason, use }) => `${reason} ${use}`),
+        want,
+      );
+      assert.deepEqual(unreadable, []);
+    });
+  }
+
+  it('takes from the lab its errors, not what it says as Kubernetes', () => {
+    const text = `events.warning(pod, 'BackOff', 'x'); throw userError('NoCloud', 'x'); return { reason: 'Evicted' }`;
+    const { found } = scanReasons(fileNamed('src/lab/x/y.ts', text));
+    assert.deepEqual(
+      found.map(({ reason }) => reason),
+      ['NoCloud'],
+    );
+  });
+
+  it('says where a reason cannot be read from the source', () => {
+    const { unreadable } = scanReasons(
+      fileNamed('src/kube/x/y.ts', `userError(pick(), 'x'); userError(why, 'x')`),
+    );
+    assert.deepEqual(unreadable, ['src/kube/x/y.ts: userError(pick(), …)', 'src/kube/x/y.ts: userError(why, …)']);
+  });
+
+  it('says in both directions what differs', () => {
+    const found = [{ reason: 'New', use: 'user', path: 'a.ts' } as const];
+    const texts = parseReasonTexts('Old: It was.');
+    assert.deepEqual(reasonProblems(found, texts), [
+      'New (a.ts) is not in docs/reference/reasons.yaml',
+      'docs/reference/reasons.yaml has Old, which no source gives',
+    ]);
+    assert.match(reasonsPage(found, texts), /`New` .*not documented/);
+  });
+});
+
+describe('docs/reference/ports.md', () => {
+  const opening = sources.filter(({ text }) => listens(text)).map(({ path }) => path);
+
+  it('reliability/P61: has every source that opens a port, and no other', () => {
+    const listed = [...PORTS.map(({ openedBy }) => openedBy), ...Object.keys(NO_PORT_OF_THEIR_OWN)];
+    assert.deepEqual([...new Set(opening)].sort(), [...new Set(listed)].sort());
+  });
+
+  it('finds whoever listens', () => {
+    for (const text of ['createServer(f)', 'createSecureServer({})', 'await Listener.start({', 'server.listen(0)'])
+      assert.equal(listens(text), true, text);
+    assert.equal(listens('keys?.listen((input) => {'), false);
+  });
+});
+
+/** Name and type of each metric in the text that Prometheus reads, with the labels of its samples. */
+function served(
+  text: string,
+): ReadonlyMap<string, { readonly type: string; readonly labels: ReadonlySet<string> }> {
+  const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
+  return new Map(
+    types.map(([, name = '', type = '']) => {
+      const samples = [...text.matchAll(new RegExp(`^${name}(?:_bucket|_sum|_count)?\\{(.*)\\} `, 'gm'))];
+      const labels = samples.flatMap(([, list = '']) =>
+        [...list.matchAll(/(\w+)="/g)].map(([, label = '']) => label),
+      );
+      return [name, { type, labels: new Set(labels.filter((label) => label !== 'le')) }];
+    }),
+  );
+}
+
+/** What a program with all parts serves that has led, read and written. */
+async function scrape(): Promise<string> {
+  await using server = await startEmbedded();
+  const clock = new SystemClock();
+  const log = createLog({ level: 'error', write: () => {}, now: () => clock.now() });
+  const kubeconfigFlag = await server.user('admin', ['system:masters']);
+  const kube = await loadKubeconfig({ kubeconfigFlag, env: {}, homeDir: '/nonexistent', clock, stderr: () => {} });
+  const stop = new AbortController();
+  await using manager = createManager({
+    name: 'scraped',
+    kube,
+    clock,
+    log,
+    leaderElection: { id: 'scraped', namespace: 'default' },
+    metrics: { bind: '127.0.0.1:0' },
+  });
+  manager.add(controllerFor(ConfigMap).reconcile({ reconcile: async () => DONE }));
+  new Webhooks({ metrics: manager.metrics, clock, log });
+  const running = manager.start(stop.signal);
+  await manager.whenLeading();
+  await manager.client.create(ConfigMap, { metadata: { namespace: 'default', name: 'seen' } });
+  const answer = await fetch(`http://127.0.0.1:${await manager.ports.metrics}/metrics`);
+  const text = await answer.text();
+  stop.abort();
+  await running;
+  return text;
+}
+
+describe('docs/reference/metrics.md', () => {
+  const rows = runtimeMetrics();
+  const rowNamed = (name: string): MetricRow => rows.find((row) => row.name === name) ?? assert.fail(name);
+
+  it('style/S44: has every metric that a program serves, and no other', async () => {
+    const metrics = served(await scrape());
+    assert.deepEqual(
+      [...metrics].map(([name, { type }]) => `${name} ${type}`).sort(),
+      rows.map(({ name, type }) => `${name} ${type}`),
+    );
+    for (const [name, { labels }] of metrics)
+      if (labels.size > 0) assert.deepEqual([...labels].sort(), rowNamed(name).labels.toSorted(), name);
+    assert.ok([...metrics.values()].filter(({ labels }) => labels.size > 0).length > 15, 'hardly any series seen');
+  });
+
+  it('knows every source that makes metrics', () => {
+    const making = sources
+      .filter(({ path }) => path.startsWith('src/kube/') && path !== 'src/kube/metrics/metrics.ts')
+      .filter(({ text }) => /\bmetrics\s*\.(?:counter|gauge|histogram)\(/.test(text));
+    assert.deepEqual(making.map(({ path }) => path).sort(), METRIC_SOURCES);
+  });
+
+  it('style/S44: has names with units, totals for counters, and labels that hold no names of objects', () => {
+    for (const { name, type, labels } of rows) {
+      assert.match(name, /^(?:slipway|controller_runtime|workqueue|rest_client|leader_election|process)_[a-z_]+$/);
+      assert.equal(name.endsWith('_total'), type === 'counter', name);
+      if (type === 'histogram') assert.match(name, /_(?:seconds|bytes)$/);
+      assert.deepEqual(
+        labels.filter((label) => /^(?:uid|namespace|object|pod)$/.test(label)),
+        [],
+      );
+    }
+  });
+});
