@@ -1,21 +1,6 @@
+import type { StatusCause, StatusDetails } from '../api/status.ts';
 import { type FieldError, fieldErrorText } from '../object/field-error.ts';
 import type { Json, JsonObject } from '../object/json.ts';
-
-export interface StatusCause {
-  readonly reason?: string;
-  readonly message?: string;
-  readonly field?: string;
-}
-
-/** Key order is the one upstream writes. `kind` holds the plural resource, except for Invalid, where it is the Kind. */
-export interface StatusDetails {
-  readonly name?: string;
-  readonly group?: string;
-  readonly kind?: string;
-  readonly uid?: string;
-  readonly causes?: readonly StatusCause[];
-  readonly retryAfterSeconds?: number;
-}
 
 /** A resource as messages name it: `deployments.apps`, core resources without a group. */
 export interface GroupResource {

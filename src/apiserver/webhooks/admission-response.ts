@@ -1,8 +1,9 @@
+import type { StatusDetails } from '../../api/status.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../object/json.ts';
 import { JsonProblem, parseJsonBytes } from '../../object/json-text.ts';
 import { goKind } from '../../object/validation/go-text.ts';
 import { textOf } from '../rest/object-meta.ts';
-import { type StatusDetails, StatusError } from '../status.ts';
+import { StatusError } from '../status.ts';
 
 /** A webhook could not be asked, or gave no usable answer; its failure policy decides what that means (V5). */
 export class CallProblem extends Error {

@@ -1,9 +1,10 @@
+import type { StatusCause, StatusDetails } from '../../api/status.ts';
 import { redactedText } from '../../base/redaction.ts';
 import { parseExact } from '../../object/exact-json.ts';
 import { isJsonObject, type Json } from '../../object/json.ts';
 import { isRecord } from '../../object/record.ts';
 import type { TransportResponse } from '../transport/transport.ts';
-import { ApiError, type StatusCause, type StatusDetails } from './api-error.ts';
+import { ApiError } from './api-error.ts';
 
 /** What an error says about the request: never a query value, never a body (A3, S35). */
 export interface RequestName {

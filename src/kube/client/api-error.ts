@@ -1,20 +1,5 @@
+import type { StatusDetails } from '../../api/status.ts';
 import { SlipwayError } from '../../base/errors.ts';
-
-export interface StatusCause {
-  readonly reason?: string;
-  readonly message?: string;
-  readonly field?: string;
-}
-
-/** A `Status` object, as far as it explains a failure. */
-export interface StatusDetails {
-  readonly name?: string;
-  readonly group?: string;
-  readonly kind?: string;
-  readonly uid?: string;
-  readonly causes?: readonly StatusCause[];
-  readonly retryAfterSeconds?: number;
-}
 
 export interface ApiFailure {
   readonly code: number;

@@ -54,19 +54,44 @@ export interface WatchesOptions {
 }
 
 /** What both builders have. They change themselves and are used up by the last call. */
-class Wiring {
-  readonly name: string;
-  readonly settings: RunSettings;
-  readonly sources: Source[] = [];
-  readonly needs: Need[] = [];
+class ControllerBuilder {
+  readonly #name: string;
+  readonly #settings: RunSettings;
+  readonly #sources: Source[] = [];
+  readonly #needs: Need[] = [];
 
   constructor(name: string, settings: RunSettings) {
-    this.name = name;
-    this.settings = settings;
+    this.#name = name;
+    this.#settings = settings;
   }
 
-  build<T extends KubeObject>(work: Work<T>): Controller {
-    const { name, settings, sources } = this;
+  /** Objects, of other kinds than its own where it has one, that concern the keys which `map` names. */
+  watches<O extends KubeObject, I>(
+    kind: Kind<O, I>,
+    map: MapFunction<O>,
+    predicates: readonly Predicate<O>[] = [],
+    { cache, reason }: WatchesOptions = {},
+  ): this {
+    return this.from(objectSource({ kind, keys: mappedKeys(map), predicates, cache, reason }));
+  }
+
+  watchesChannel(channel: ChannelSource): this {
+    return this.from(channelSource(channel));
+  }
+
+  /** What the reconciler itself reads and writes besides its sources. */
+  needs(...more: readonly Need[]): this {
+    this.#needs.push(...more);
+    return this;
+  }
+
+  protected from(source: Source): this {
+    this.#sources.push(source);
+    return this;
+  }
+
+  protected build<T extends KubeObject>(work: Work<T>): Controller {
+    const [name, settings, sources] = [this.#name, this.#settings, this.#sources];
     if (!/^[a-z0-9]([-a-z0-9_.]*[a-z0-9])?$/.test(name))
       throw userError(
         'InvalidController',
@@ -81,7 +106,7 @@ class Wiring {
       name,
       ...(work.kind !== undefined && { kind: work.kind }),
       sources: sources.map((source) => source.name),
-      needs: [...sources.flatMap(readingNeeds), ...outcomeNeeds(work.kind), ...this.needs],
+      needs: [...sources.flatMap(readingNeeds), ...outcomeNeeds(work.kind), ...this.#needs],
       bind: (environment) => new ControllerRun({ name, work, sources, settings }, environment),
     };
   }
@@ -95,14 +120,13 @@ const outcomeNeeds = (kind: Kind<KubeObject, unknown> | undefined): readonly Nee
   kind?.hasConditions === true ? [needs(kind, ['patch'], { subresource: 'status' })] : [];
 
 /** See `controllerFor`. */
-export class ObjectControllerBuilder<T extends KubeObject> {
+export class ObjectControllerBuilder<T extends KubeObject> extends ControllerBuilder {
   readonly #kind: Kind<T, unknown>;
-  readonly #wiring: Wiring;
 
   constructor(kind: Kind<T, unknown>, { predicates = [], name, ...settings }: ControllerForOptions<T>) {
+    super(name ?? kind.kind.toLowerCase(), settings);
     this.#kind = kind;
-    this.#wiring = new Wiring(name ?? kind.kind.toLowerCase(), settings);
-    this.#wiring.sources.push(objectSource({ kind, keys: selfKeys, predicates, isSelf: true }));
+    this.from(objectSource({ kind, keys: selfKeys, predicates, isSelf: true }));
   }
 
   /** Objects that the controller makes: an event of one is work for its owner. */
@@ -110,70 +134,21 @@ export class ObjectControllerBuilder<T extends KubeObject> {
     kind: Kind<O, I>,
     { predicates = [], reason, ...owners }: OwnsOptions<O> = {},
   ): this {
-    this.#wiring.sources.push(objectSource({ kind, keys: ownerKeys(this.#kind, owners), predicates, reason }));
     // Who makes an owner wait for its objects must be allowed to hold it back: OpenShift asks for it at each creation.
-    this.#wiring.needs.push(needs(this.#kind, ['update'], { subresource: 'finalizers' }));
-    return this;
-  }
-
-  /** Objects of other kinds that concern the keys which `map` names. */
-  watches<O extends KubeObject, I>(
-    kind: Kind<O, I>,
-    map: MapFunction<O>,
-    predicates: readonly Predicate<O>[] = [],
-    { cache, reason }: WatchesOptions = {},
-  ): this {
-    this.#wiring.sources.push(objectSource({ kind, keys: mappedKeys(map), predicates, cache, reason }));
-    return this;
-  }
-
-  watchesChannel(channel: ChannelSource): this {
-    this.#wiring.sources.push(channelSource(channel));
-    return this;
-  }
-
-  /** What the reconciler itself reads and writes besides its sources. */
-  needs(...more: readonly Need[]): this {
-    this.#wiring.needs.push(...more);
-    return this;
+    return this.from(objectSource({ kind, keys: ownerKeys(this.#kind, owners), predicates, reason })).needs(
+      needs(this.#kind, ['update'], { subresource: 'finalizers' }),
+    );
   }
 
   reconcile(reconciler: Reconciler<T>): Controller {
-    return this.#wiring.build({ kind: this.#kind, reconciler });
+    return this.build({ kind: this.#kind, reconciler });
   }
 }
 
 /** See `controllerOf`. */
-export class KeyControllerBuilder {
-  readonly #wiring: Wiring;
-
-  constructor(name: string, settings: RunSettings) {
-    this.#wiring = new Wiring(name, settings);
-  }
-
-  /** Objects that concern the keys which `map` names. */
-  watches<O extends KubeObject, I>(
-    kind: Kind<O, I>,
-    map: MapFunction<O>,
-    predicates: readonly Predicate<O>[] = [],
-    { cache, reason }: WatchesOptions = {},
-  ): this {
-    this.#wiring.sources.push(objectSource({ kind, keys: mappedKeys(map), predicates, cache, reason }));
-    return this;
-  }
-
-  watchesChannel(channel: ChannelSource): this {
-    this.#wiring.sources.push(channelSource(channel));
-    return this;
-  }
-
-  needs(...more: readonly Need[]): this {
-    this.#wiring.needs.push(...more);
-    return this;
-  }
-
+export class KeyControllerBuilder extends ControllerBuilder {
   reconcileKeys(reconcileKey: ReconcileKey): Controller {
-    return this.#wiring.build({ reconcileKey });
+    return this.build({ reconcileKey });
   }
 }
 
