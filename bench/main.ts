@@ -1,7 +1,8 @@
 // Measures our programs beside the ones they replace, in one run, as ratios.
-//   bench apiserver|runtime|lab [--only TEXT] [--quick] [--json FILE]
+//   bench apiserver|runtime|lab|ccm [--only TEXT] [--quick] [--json FILE]
 import { parseArgs } from 'node:util';
 import { benchApiServer } from './apiserver/bench.ts';
+import { benchCloud } from './ccm/bench.ts';
 import { benchLab } from './lab/bench.ts';
 import { benchRuntime } from './runtime/bench.ts';
 
@@ -19,6 +20,7 @@ const BENCHES = new Map([
   ['apiserver', benchApiServer],
   ['runtime', benchRuntime],
   ['lab', benchLab],
+  ['ccm', benchCloud],
 ]);
 const bench = BENCHES.get(what);
 if (bench === undefined) {

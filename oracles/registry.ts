@@ -4,7 +4,7 @@ import type { VersionRange } from './version.ts';
 export interface GoSource {
   readonly kind: 'go';
   /** Folder under `oracles/` with the go.mod. */
-  readonly module: 'controller-runtime' | 'etcd' | 'kubernetes' | 'node-plugins';
+  readonly module: 'cloud-provider' | 'controller-runtime' | 'etcd' | 'kubernetes' | 'node-plugins';
   /** Import path of the main package. */
   readonly package: string;
   /** The dependency whose version is linked into these packages, for programs that read it from the linker only. */
@@ -98,6 +98,13 @@ export const ORACLES: readonly Oracle[] = [
     source: { kind: 'go', module: 'controller-runtime', package: '.' },
     versionArguments: ['version'],
     supported: { min: '0.24', below: '0.26' },
+  },
+  {
+    // Our own program as well: a cloud of ours under the framework that nobody here wrote.
+    name: 'cloud-provider',
+    source: { kind: 'go', module: 'cloud-provider', package: '.' },
+    versionArguments: ['version'],
+    supported: { min: '0.34', below: '0.38' },
   },
   {
     // Our own program as well: what nobody here wrote are the packages that plugins of kubelets are made with.

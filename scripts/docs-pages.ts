@@ -2,12 +2,14 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FAILURES } from '../src/app/failures.ts';
 import { VERBS } from '../src/app/verbs.ts';
+import { cloudControllerManager } from '../src/cloud/index.ts';
 import { LEADER_PROFILES } from '../src/kube/election/election-timing.ts';
 import { runtimeFlags } from '../src/kube/manager/runtime-flags.ts';
 import { SCENARIO_PARTS } from '../src/lab/setup/scenario.ts';
+import { cloudFlagsPage } from './docs-cloud-flags.ts';
 import { errorsPage } from './docs-errors.ts';
 import { flagsPage } from './docs-flags.ts';
-import { metricsPage, runtimeMetrics } from './docs-metrics.ts';
+import { cloudMetrics, metricsPage, runtimeMetrics } from './docs-metrics.ts';
 import { PORTS, portsPage } from './docs-ports.ts';
 import { programFlagsPage } from './docs-program-flags.ts';
 import { type ReasonScan, scanReasons } from './docs-reason-scan.ts';
@@ -34,12 +36,21 @@ export function generatedPages(root: string): readonly Page[] {
       'src/kube/manager/runtime-flags.ts',
       programFlagsPage({ flags: runtimeFlags, profiles: LEADER_PROFILES }),
     ),
+    page(
+      'docs/reference/cloud-controller-manager-flags.md',
+      'src/cloud/program/flags.ts',
+      cloudFlagsPage(cloudControllerManager.flags),
+    ),
     page('docs/reference/errors.md', 'src/app/failures.ts', errorsPage(FAILURES)),
-    page('docs/reference/metrics.md', 'the metrics that the runtime makes', metricsPage(runtimeMetrics())),
+    page(
+      'docs/reference/metrics.md',
+      'the metrics that the runtime and the cloud controller manager make',
+      metricsPage(runtimeMetrics(), cloudMetrics()),
+    ),
     page('docs/reference/ports.md', 'scripts/docs-ports.ts', portsPage(PORTS)),
     page(
       'docs/reference/reasons.md',
-      `the sources of the runtime and the lab, and ${REASON_TEXTS}`,
+      `the sources of what runs, and ${REASON_TEXTS}`,
       reasonsPage(runtimeReasons(root).found, reasonTexts(root)),
     ),
     page('docs/reference/scenario.md', 'src/lab/setup/scenario.ts', scenarioPage(SCENARIO_PARTS)),
@@ -61,10 +72,10 @@ export const rulePlan = (root: string): RulePlan => parseRulePlan(readFileSync(j
 export const reasonTexts = (root: string): ReadonlyMap<string, string> =>
   parseReasonTexts(readFileSync(join(root, REASON_TEXTS), 'utf8'));
 
-/** The reasons in what programs with controllers and labs run; helpers of unit tests are no part of that. */
+/** The reasons in what programs with controllers, labs and providers run; helpers of unit tests are no part of that. */
 export const runtimeReasons = (root: string): ReasonScan =>
   scanReasons(
-    filesOf(root, 'src/{base,api,object,pki,kube,rpc,lab}/**/*.ts').filter(
+    filesOf(root, 'src/{base,api,object,pki,kube,rpc,lab,sdk,providers,cloud}/**/*.ts').filter(
       ({ path }) => !/\.test\.ts$|\/(?:fake-|controller-rig)/.test(path),
     ),
   );

@@ -51,6 +51,15 @@ export const PORTS: readonly PortRow[] = [
     openedBy: 'src/kube/webhook/webhook-server.ts',
   },
   {
+    what: 'cloud controller manager',
+    flag: '--secure-port',
+    standard: '0.0.0.0:10258',
+    encryption: 'TLS 1.2 or later, a certificate of its own unless given one',
+    caller:
+      'who may `get` the path, asked by TokenReview and RBAC, or a client certificate of the cluster; `/healthz`, `/livez` and `/readyz` for anybody',
+    openedBy: 'src/cloud/program/secure-server.ts',
+  },
+  {
     what: 'cloud of a lab',
     flag: '',
     standard: '127.L.0.2:8080',

@@ -29,21 +29,32 @@ const LITERAL = /^'(?<reason>[A-Z]\w*)'$/;
 const CONSTANT = /\bconst (?<name>[A-Z][A-Z_]*) = '(?<reason>[A-Z]\w*)';/g;
 /** A function that takes the reason first and makes the error: those who call it say the reason. */
 const MAKER = /\b(?<name>\w+)(?: = )?\(reason: string,/g;
-const FIELD = /\breason: (?:'(?<reason>[A-Z]\w*)'|(?<constant>[A-Z][A-Z_]+)\b)/g;
+/** In the table of what clouds answer, the word before says what kind of error it makes. */
+const TABLE = /\bdisposition: '(?<use>user|terminal|retry)',\s*reason: '(?<reason>[A-Z]\w*)'/g;
+const FIELD = /(?<!\bdisposition: '\w+',\s*)\breason: (?:'(?<reason>[A-Z]\w*)'|(?<constant>[A-Z][A-Z_]+)\b)/g;
 const FALLBACK = /\? reason : '(?<after>[A-Z]\w*)'|=== '' \? '(?<before>[A-Z]\w*)' : reason/g;
 const SUPER = /\bsuper\('(?<use>user|terminal|retry)', '(?<reason>[A-Z]\w*)'/g;
+/** A class of errors that takes the reason first: those who make one say it, in whatever file they are. */
+const ERROR_CLASS =
+  /\bclass (?<name>\w+) extends SlipwayError \{[^]*?\bsuper\('(?<use>user|terminal|retry)', reason,/g;
+/** The reason of another error is passed on: it is found where that one is made. */
+const PASSED_ON = /^\w+\.reason$/;
+/** Also those whose reason is computed, which must not be. */
+const EVENT_CALL = /\bevents\.(?<maker>normal|warning)\([^,]+,\s*(?<second>[^,]+?)\s*,/g;
 const EVENT = /\.(?:normal|warning)\([^,]+,\s*'(?<reason>[A-Z]\w*)'/g;
 
-/** Every reason that sources of the runtime give, as far as their text tells. */
+/** Every reason that sources of programs give, as far as their text tells. */
 export function scanReasons(files: readonly SourceFile[]): ReasonScan {
   const constants = new Map(
     files.flatMap(({ text }) => matches(text, CONSTANT).map(({ name = '', reason = '' }) => [name, reason])),
   );
+  const classes = files.flatMap(({ text }) => matches(text, ERROR_CLASS));
   const unreadable: string[] = [];
   const found = files.flatMap((file) => {
     const calls = callsIn(file, constants);
     unreadable.push(...calls.unreadable);
-    return [...calls.found, ...(speaksAsOthers(file) ? [] : wordsIn(file, constants))];
+    const made = classes.flatMap(({ name = '', use }) => instancesIn(file, name, dispositionNamed(use)));
+    return [...calls.found, ...made, ...(speaksAsOthers(file) ? [] : wordsIn(file, constants))];
   });
   return { found, unreadable };
 }
@@ -53,16 +64,28 @@ const speaksAsOthers = ({ path }: SourceFile): boolean => /^src\/(?:lab|rpc)\//.
 
 function callsIn(file: SourceFile, constants: ReadonlyMap<string, string>): ReasonScan {
   const found: FoundReason[] = [];
-  const unreadable: string[] = [];
+  const unreadable = speaksAsOthers(file) ? [] : unreadableEvents(file);
   for (const { maker = '', first = '' } of matches(file.text, CALL)) {
     const use = USE_OF[maker] ?? 'retry';
     const reason = LITERAL.exec(first)?.groups?.['reason'] ?? constants.get(first);
     if (reason !== undefined) found.push({ reason, use, path: file.path });
     else if (first === 'reason') found.push(...madeReasons(file, use));
-    else unreadable.push(`${file.path}: ${maker}(${first}, …)`);
+    else if (!PASSED_ON.test(first)) unreadable.push(`${file.path}: ${maker}(${first}, …)`);
   }
   return { found, unreadable };
 }
+
+const unreadableEvents = ({ path, text }: SourceFile): string[] =>
+  matches(text, EVENT_CALL)
+    .filter(({ second = '' }) => !LITERAL.test(second) && !PASSED_ON.test(second))
+    .map(({ maker, second }) => `${path}: events.${maker}(…, ${second}, …)`);
+
+const instancesIn = ({ path, text }: SourceFile, name: string, use: ReasonUse): readonly FoundReason[] =>
+  matches(text, new RegExp(`\\bnew ${name}\\(\\s*'(?<reason>[A-Z]\\w*)'`, 'g')).map(({ reason = '' }) => ({
+    reason,
+    use,
+    path,
+  }));
 
 /** What the callers in the same file give to a function of it that makes errors. */
 const madeReasons = ({ path, text }: SourceFile, use: ReasonUse): readonly FoundReason[] =>
@@ -87,7 +110,11 @@ function wordsIn({ path, text }: SourceFile, constants: ReadonlyMap<string, stri
     ...all(EVENT, 'event'),
     // Lists of problems become one error.
     ...all(/\bproblems\.error\('(?<reason>[A-Z]\w*)'/g, 'user'),
-    ...matches(text, SUPER).map(({ use, reason = '' }) => ({ reason, use: dispositionNamed(use), path })),
+    ...[...matches(text, SUPER), ...matches(text, TABLE)].map(({ use, reason = '' }) => ({
+      reason,
+      use: dispositionNamed(use),
+      path,
+    })),
   ];
 }
 

@@ -13,9 +13,10 @@ const USES: Readonly<Record<ReasonUse, string>> = {
   answer: 'answer of a webhook',
 };
 
-const INTRO = `A reason is one word that programs may compare: it is stable, messages are not. Errors of the runtime and of the lab
-carry one, conditions and events of reconciled objects show it, and logs have it as \`reason\`. Errors that an API server answers
-with keep the reason of the server, such as \`Conflict\`.`;
+const INTRO = `A reason is one word that programs may compare: it is stable, messages are not. Errors of the runtime, of the
+lab, of providers and of components carry one, conditions and events of reconciled objects show it, and logs have it as
+\`reason\`. Errors that an API server answers with keep the reason of the server, such as \`Conflict\`. What the cloud controller
+manager tells about nodes, Services and routes has the reasons of the Go framework, where that has one.`;
 
 /** What people wrote about each reason. Throws when the file holds anything else. */
 export function parseReasonTexts(text: string): ReadonlyMap<string, string> {

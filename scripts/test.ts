@@ -12,7 +12,7 @@ import { closingLine, Tally } from './test-tally.ts';
 const SUITES = {
   unit: { files: ['src/**/*.test.ts'], isolation: 'none' },
   process: {
-    files: ['test/*.test.ts', 'test/integration/**/*.test.ts', 'examples/**/*.test.ts'],
+    files: ['test/*.test.ts', 'test/integration/**/*.test.ts', 'examples/*/*.test.ts'],
     isolation: 'process',
   },
   oracles: { files: ['test/oracles/**/*.test.ts', 'test/conformance/**/*.test.ts'], isolation: 'process' },

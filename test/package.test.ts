@@ -3,6 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { assetFiles } from '../scripts/assets.ts';
+import { exampleFiles } from '../src/app/init/init-provider.ts';
+import { slipwayPackage } from '../src/app/init/slipway-package.ts';
+import { DIGEST_FILE } from '../src/app/init/source-digest.ts';
 
 interface LockEntry {
   readonly version?: string;
@@ -95,9 +98,14 @@ describe('the packed package', () => {
     const travelling = files.filter((file) => file.startsWith('dist/') && !/\.(js|d\.ts|js\.map)$/.test(file));
     assert.deepEqual(
       travelling.toSorted(),
-      assetFiles('src').map((file) => `dist/${file}`),
+      [...assetFiles('src'), DIGEST_FILE].map((file) => `dist/${file}`).toSorted(),
     );
-    const top = files.filter((file) => !file.startsWith('dist/')).toSorted();
+    const example = files.filter((file) => file.startsWith('examples/')).toSorted();
+    assert.deepEqual(
+      example,
+      exampleFiles(slipwayPackage()).map(({ path }) => `examples/acme-cloud/${path}`),
+    );
+    const top = files.filter((file) => !/^(dist|examples)\//.test(file)).toSorted();
     assert.deepEqual(top, [
       'CHANGELOG.md',
       'LICENSE',
@@ -108,7 +116,7 @@ describe('the packed package', () => {
       'package.json',
     ]);
     assert.deepEqual(
-      files.filter((file) => /\.test\.|testdata/.test(file)),
+      files.filter((file) => /\.test\.|testdata/.test(file) && !file.startsWith('examples/')),
       [],
     );
     assert.ok(existsSync('dist/cli/main.js'));

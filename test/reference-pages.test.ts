@@ -1,12 +1,15 @@
 // The reference pages that are made from the runtime: nothing of the code is missing in them, and they hold nothing else.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { get } from 'node:https';
+import { text as textOf } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
-import { METRIC_SOURCES, type MetricRow, runtimeMetrics } from '../scripts/docs-metrics.ts';
+import { cloudMetrics, METRIC_SOURCES, type MetricRow, runtimeMetrics } from '../scripts/docs-metrics.ts';
 import { filesOf, reasonTexts, runtimeReasons } from '../scripts/docs-pages.ts';
 import { listens, NO_PORT_OF_THEIR_OWN, PORTS } from '../scripts/docs-ports.ts';
 import { scanReasons } from '../scripts/docs-reason-scan.ts';
 import { parseReasonTexts, reasonProblems, reasonsPage } from '../scripts/docs-reasons.ts';
-import { ConfigMap } from '../src/api/generated/core-v1.ts';
+import { ConfigMap, Node } from '../src/api/generated/core-v1.ts';
 import { SystemClock } from '../src/base/clock.ts';
 import { createLog } from '../src/base/log.ts';
 import { loadKubeconfig } from '../src/kube/config/kubeconfig.ts';
@@ -14,9 +17,15 @@ import { controllerFor } from '../src/kube/controller/controller.ts';
 import { DONE } from '../src/kube/controller/reconcile.ts';
 import { createManager } from '../src/kube/manager/create-manager.ts';
 import { Webhooks } from '../src/kube/webhook/webhooks.ts';
+import { TestEnv } from '../src/testing/test-env.ts';
+import { acmeDefinition } from './support/acme-definition.ts';
+import { freePort, startProgram } from './support/cloud-program.ts';
 import { startEmbedded } from './support/embedded.ts';
 
 const sources = filesOf(process.cwd(), 'src/**/*.ts').filter(({ path }) => !path.endsWith('.test.ts'));
+/** Of ours, of what the runtime stands in for, and of the Go framework of cloud controller managers. */
+const PREFIXES =
+  /^(?:slipway|controller_runtime|workqueue|rest_client|leader_election|process|running_managed|cloud_provider|cloud_node_lifecycle_controller|(?:node|service|route)_controller)_[a-z_]+$/;
 const fileNamed = (path: string, text: string) => [{ path, text }];
 
 describe('docs/reference/reasons.md', () => {
@@ -40,9 +49,15 @@ describe('docs/reference/reasons.md', () => {
     { text: `isRight(reason) ? reason : 'OtherThing'`, want: ['OtherThing condition'] },
     { text: `events.warning(object, 'ToldThing', 'x')`, want: ['ToldThing event'] },
     { text: `problems.error('ManyThings', 'x')`, want: ['ManyThings user'] },
+    { text: `{ disposition: 'user',\n  reason: 'ListedThing', meaning: 'x' }`, want: ['ListedThing user'] },
+    {
+      text: `class Odd extends SlipwayError {\n constructor(reason: Word) { super('retry', reason, x) } }\nnew Odd('OddThing', x)`,
+      want: ['OddThing retry'],
+    },
+    { text: `throw retryError(error.reason, 'x'); events.warning(object, problem.reason, 'x')`, want: [] },
   ];
   for (const { text, want } of forms) {
-    it(`finds ${want.join()} in ${JSON.stringify(text)}`, () => {
+    it(`finds ${want.join() || 'nothing'} in ${JSON.stringify(text)}`, () => {
       const { found, unreadable } = scanReasons(fileNamed('src/kube/x/y.ts', text));
       assert.deepEqual(
         found.map(({ reason, use }) => `${reason} ${use}`),
@@ -63,9 +78,13 @@ describe('docs/reference/reasons.md', () => {
 
   it('says where a reason cannot be read from the source', () => {
     const { unreadable } = scanReasons(
-      fileNamed('src/kube/x/y.ts', `userError(pick(), 'x'); userError(why, 'x')`),
+      fileNamed('src/cloud/x/y.ts', `userError(pick(), 'x'); userError(why, 'x'); events.normal(node, why, 'x')`),
     );
-    assert.deepEqual(unreadable, ['src/kube/x/y.ts: userError(pick(), …)', 'src/kube/x/y.ts: userError(why, …)']);
+    assert.deepEqual(unreadable, [
+      'src/cloud/x/y.ts: events.normal(…, why, …)',
+      'src/cloud/x/y.ts: userError(pick(), …)',
+      'src/cloud/x/y.ts: userError(why, …)',
+    ]);
   });
 
   it('says in both directions what differs', () => {
@@ -138,8 +157,29 @@ async function scrape(): Promise<string> {
   return text;
 }
 
+/** What a cloud controller manager serves that runs all four controllers and has asked its cloud something. */
+async function scrapeCloudProgram(): Promise<string> {
+  await using env = await TestEnv.start();
+  const port = await freePort();
+  const argv = [
+    `--secure-port=${port}`,
+    '--bind-address=127.0.0.1',
+    '--authorization-always-allow-paths=/metrics',
+    '--leader-elect=false',
+    '--configure-cloud-routes=true',
+    '--cluster-cidr=10.244.0.0/16',
+  ];
+  await using _program = await startProgram(env, { definition: acmeDefinition(), argv });
+  await env.client.create(Node, { metadata: { name: 'w-1' }, spec: {} });
+  await env.settle();
+  const call = { host: '127.0.0.1', port, path: '/metrics', rejectUnauthorized: false, agent: false };
+  const [answer] = await once(get(call), 'response');
+  return textOf(answer);
+}
+
 describe('docs/reference/metrics.md', () => {
   const rows = runtimeMetrics();
+  const cloudRows = cloudMetrics();
   const rowNamed = (name: string): MetricRow => rows.find((row) => row.name === name) ?? assert.fail(name);
 
   it('style/S44: has every metric that a program serves, and no other', async () => {
@@ -153,16 +193,33 @@ describe('docs/reference/metrics.md', () => {
     assert.ok([...metrics.values()].filter(({ labels }) => labels.size > 0).length > 15, 'hardly any series seen');
   });
 
+  it('style/S44, ccm/P12: has every metric that the cloud controller manager serves', async () => {
+    const metrics = served(await scrapeCloudProgram());
+    const known = new Map([...rows, ...cloudRows].map((row) => [row.name, row]));
+    for (const [name, { type, labels }] of metrics) {
+      const row = known.get(name) ?? assert.fail(`${name} is not documented`);
+      assert.equal(type, row.type, name);
+      if (labels.size > 0) assert.deepEqual([...labels].sort(), row.labels.toSorted(), name);
+    }
+    assert.deepEqual(
+      cloudRows.map(({ name }) => name).filter((name) => !metrics.has(name)),
+      [],
+    );
+    assert.ok(cloudRows.length >= 12, `only ${cloudRows.length} metrics of its own`);
+  });
+
   it('knows every source that makes metrics', () => {
     const making = sources
-      .filter(({ path }) => path.startsWith('src/kube/') && path !== 'src/kube/metrics/metrics.ts')
+      .filter(
+        ({ path }) => /^src\/(?:kube|cloud|sdk|providers)\//.test(path) && path !== 'src/kube/metrics/metrics.ts',
+      )
       .filter(({ text }) => /\bmetrics\s*\.(?:counter|gauge|histogram)\(/.test(text));
     assert.deepEqual(making.map(({ path }) => path).sort(), METRIC_SOURCES);
   });
 
   it('style/S44: has names with units, totals for counters, and labels that hold no names of objects', () => {
-    for (const { name, type, labels } of rows) {
-      assert.match(name, /^(?:slipway|controller_runtime|workqueue|rest_client|leader_election|process)_[a-z_]+$/);
+    for (const { name, type, labels } of [...rows, ...cloudRows]) {
+      assert.match(name, PREFIXES);
       assert.equal(name.endsWith('_total'), type === 'counter', name);
       if (type === 'histogram') assert.match(name, /_(?:seconds|bytes)$/);
       assert.deepEqual(

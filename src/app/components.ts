@@ -1,7 +1,9 @@
 import { hubPhase } from './apiserver/hub-phase.ts';
+import { cloudPhase } from './cloud/cloud-phase.ts';
 import type { Phase } from './journey/phase.ts';
 import { labPhase } from './lab/lab-phase.ts';
 import type { Scenario } from './lab/scenario-file.ts';
+import { definitionPhase } from './provider/definition-phase.ts';
 
 /** A part of Slipway as the composition root sees it. */
 export interface Component {
@@ -10,8 +12,17 @@ export interface Component {
   readonly phases: readonly Phase[];
 }
 
+/** What a journey can be told. */
+export interface JourneyWish {
+  readonly scenario?: Scenario | undefined;
+  /** Path of a definition; the example unless given. */
+  readonly provider?: string | undefined;
+}
+
 /** Every component, in the order of their phases. A new component is a line here. */
-export const componentsFor = (scenario: Scenario | undefined): readonly Component[] => [
+export const componentsFor = ({ scenario, provider }: JourneyWish): readonly Component[] => [
   { name: 'apiserver', phases: [hubPhase] },
+  { name: 'provider', phases: [definitionPhase(provider)] },
   { name: 'lab', phases: [labPhase(scenario)] },
+  { name: 'cloud', phases: [cloudPhase] },
 ];

@@ -39,13 +39,14 @@ function checkKey({ path, verb, tables }: Source, key: string, value: unknown): 
   if (section !== undefined && isSection) return checkSection(path, key, value ?? {}, section);
   if (section !== undefined)
     throw new CommandError('SW1003', 2, `${path}: ${key} must hold settings of that verb`);
+  if (IN_FILES.includes(key)) return;
   const owners = Object.keys(tables).filter((name) => Object.hasOwn(tables[name] ?? {}, key));
   if (owners.length > 0) {
     const places = owners.includes(verb) ? [verb] : owners;
     const where = places.map((name) => `"${name}:"`).join(' or ');
     throw new CommandError('SW1003', 2, `${path}: ${key} belongs under ${where}`);
   }
-  if (!IN_FILES.includes(key)) throw unknownKey(path, key, [...IN_FILES, ...Object.keys(tables)]);
+  throw unknownKey(path, key, [...IN_FILES, ...Object.keys(tables)]);
 }
 
 function textOf(path: string): string {

@@ -1,3 +1,4 @@
+import { DEFINITION_FAILURES } from './provider/definition-failures.ts';
 import type { ExitCode } from './verb.ts';
 
 /** What `slipway explain CODE` prints; also docs/reference/errors.md (a test compares them). */
@@ -106,6 +107,35 @@ export const FAILURES = {
     fix: 'Follow the `next` lines of the failure, then continue with `slipway up --from PHASE`.',
     example: 'phase cloud: 3 of 5 nodes stayed uninitialised',
   },
+  SW1301: {
+    title: 'The package cannot be built',
+    cause: 'A project that is made from a clone uses its dist/, which is missing or older than the sources.',
+    detect: '`slipway init` compares a digest of the sources with the one that the last build left in dist/.',
+    fix: 'Run `npm run build` in the clone and correct what it says.',
+    example: 'slipway init provider my-cloud, in a clone whose sources do not compile',
+  },
+  SW1302: {
+    title: 'That is no name for a project',
+    cause: 'Names of objects, files, classes and variables are made of the name.',
+    detect: 'The name is checked before anything is written.',
+    fix: 'Use up to 40 lower-case letters, digits and single dashes, with a letter first.',
+    example: 'slipway init provider My_Cloud',
+  },
+  SW1303: {
+    title: 'There is no room for the project',
+    cause: 'The folder is not empty, is a file, or may not be written to.',
+    detect: 'The folder is looked at first, and the project is written beside it and then moved there as a whole.',
+    fix: 'Choose another place with --dir.',
+    example: 'slipway init provider my-cloud --dir .',
+  },
+  SW1304: {
+    title: 'What was rendered cannot be written',
+    cause: 'A part of the path is a file, belongs to somebody else, or the disk is full or read-only.',
+    detect: '`slipway render --out` makes the folders and writes one file after the other.',
+    fix: 'Choose another folder with --out, or give yourself this one; then render again.',
+    example: 'slipway render deploy --out /proc/x',
+  },
+  ...DEFINITION_FAILURES,
   SW9001: {
     title: 'Internal error',
     cause: 'Slipway met a state nobody foresaw: a bug of ours, not yours.',

@@ -47,6 +47,8 @@ export interface Verb {
   /** Two command lines that work as they stand (experience X12). */
   readonly examples: readonly [string, string];
   readonly positionals?: readonly Positional[];
+  /** Everything after the first word that is no flag, flags and requests for help too, is for that word, as it stands. */
+  readonly passesOn?: boolean;
   readonly settings: SettingTable;
   run(context: VerbContext, sources: SettingSources, positionals: readonly string[]): Promise<ExitCode>;
 }

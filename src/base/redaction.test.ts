@@ -41,6 +41,7 @@ describe('redactedText', () => {
       const clean = redactedText(text);
       assert.ok(!clean.includes(CANARY), clean);
       assert.ok(clean.includes(REDACTED), clean);
+      assert.equal(redactedText(clean), clean, 'a second time changes nothing');
     });
   }
 

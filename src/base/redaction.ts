@@ -33,6 +33,8 @@ const SECRET_KEY = new RegExp(
 const ABOUT_A_SECRET = /(name|namespace|path|file|count|kind|type|length|bytes|ref)s?$/i;
 
 const QUOTED = `"(?:[^"\\\\]|\\\\.)*"|'[^']*'|\\\\+"(?:[^"\\\\]|\\\\(?!"))*\\\\+"`;
+/** Nothing more is behind it: a text may come here twice. */
+const GONE = `\\[redacted\\](?:[\\s,;&"'}\\]]|$)`;
 // Secrets that hide inside other text: each pattern is linear, because no unbounded part can start anywhere.
 const SECRET_TEXT: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]{0,40}PRIVATE KEY-----|$)/g, REDACTED],
@@ -44,7 +46,7 @@ const SECRET_TEXT: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`(--[\\w-]{0,20}(?:${SECRET_WORDS.join('|')})[\\w-]{0,20}\\s)\\S+`, 'gi'), `$1${REDACTED}`],
   [
     new RegExp(
-      `((?:${SECRET_WORDS.join('|')}|(?<!\\w)auth)[\\w.-]{0,40}\\\\*["']?\\s{0,3}[:=]\\s{0,3})(?:${QUOTED}|[^\\s,;&"'}\\]]+)`,
+      `((?:${SECRET_WORDS.join('|')}|(?<!\\w)auth)[\\w.-]{0,40}\\\\*["']?\\s{0,3}[:=]\\s{0,3})(?:${QUOTED}|(?!${GONE})[^\\s,;&"'}\\]]+)`,
       'gi',
     ),
     `$1${REDACTED}`,

@@ -23,13 +23,32 @@ const explain: Verb = {
   settings: {},
   examples: ['slipway explain SW1', 'slipway explain SW2'],
 };
-const verbs = [verb, explain];
+const pass: Verb = { ...explain, name: 'pass', passesOn: true, examples: ['slipway pass x', 'slipway pass y'] };
+const verbs = [verb, explain, pass];
 
 const flagsOf = (line: string): Record<string, string> => {
   const invocation = parseArguments(line.split(' '), verbs);
   assert.equal(invocation.kind, 'run');
   return invocation.kind === 'run' ? Object.fromEntries(invocation.flags) : {};
 };
+
+describe('a verb that passes on', () => {
+  it('leaves everything after its word as it stands, requests for help too', () => {
+    const argv = ['--output', 'json', 'pass', '--plain', 'x', '--help', '-v=2', '--', 'y', '--nope'];
+    const invocation = parseArguments(argv, verbs);
+    assert.equal(invocation.kind, 'run');
+    if (invocation.kind !== 'run') return;
+    assert.deepEqual(Object.fromEntries(invocation.flags), { output: 'json', plain: 'true' });
+    assert.deepEqual(invocation.positionals, ['x', '--help', '-v=2', '--', 'y', '--nope']);
+  });
+
+  it('is asked for help, or for its word, before that', () => {
+    assert.equal(parseArguments(['pass', '--help'], verbs).kind, 'help');
+    assert.equal(parseArguments(['pass', '--help', 'x'], verbs).kind, 'help');
+    assert.throws(() => parseArguments(['pass'], verbs), /slipway pass needs CODE/);
+    assert.throws(() => parseArguments(['pass', '--nope', 'x'], verbs), /unknown option --nope/);
+  });
+});
 
 describe('parseArguments', () => {
   const good: readonly { line: string; want: Record<string, string> }[] = [

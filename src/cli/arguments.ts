@@ -35,9 +35,20 @@ export function parseArguments(argv: readonly string[], verbs: readonly Verb[]):
   if (name === undefined || (name === 'help' && topic === undefined)) return overview(argv);
   if (topic !== undefined) return { kind: 'help', verb: verbNamed(topic, verbs) };
   const verb = verbNamed(name, verbs);
+  if (verb.passesOn === true) return passedOn(argv, at, verb, verbs);
   if (wantsHelp) return { kind: 'help', verb };
   const rest = [...argv.slice(0, at), ...argv.slice(at + 1)];
   return { kind: 'run', verb, ...flagsAndPositionals(rest, verb, verbs) };
+}
+
+/** Reads up to the first word after the verb; the rest is read by whom that word names. */
+function passedOn(argv: readonly string[], at: number, verb: Verb, verbs: readonly Verb[]): Invocation {
+  const after = argv.slice(at + 1);
+  const end = verbPosition(after) + 1;
+  const own = [...argv.slice(0, at), ...after.slice(0, end)];
+  if (own.some((word) => HELP.includes(word))) return { kind: 'help', verb };
+  const { flags, positionals } = flagsAndPositionals(own, verb, verbs);
+  return { kind: 'run', verb, flags, positionals: [...positionals, ...after.slice(end)] };
 }
 
 const HELP: readonly string[] = ['--help', '-h', '-help'];

@@ -75,7 +75,7 @@ export class CommandLine {
   async #runVerb(invocation: Run): Promise<ExitCode> {
     const { env, folder } = this.#host;
     const sources = await this.#sources(invocation);
-    const common = resolveSettings(COMMON_SETTINGS, sources);
+    const common = commonSettings(invocation.verb, sources);
     this.#wantsStack = common.debug;
     const { createPresenter, processTerminal } = await import('./live/presenter.ts');
     const clock = new SystemClock();
@@ -134,6 +134,15 @@ export class CommandLine {
     const defaults = resolveSettings(COMMON_SETTINGS, { flags: new Map(), env: {} });
     return { ...defaults, ascii: argv.includes('--ascii') };
   }
+}
+
+/** A verb may know more forms of output than others; all but text are JSON. */
+function commonSettings({ settings }: Verb, sources: SettingSources) {
+  const own = settings['output'];
+  if (own === undefined) return resolveSettings(COMMON_SETTINGS, sources);
+  const { output: _output, ...others } = COMMON_SETTINGS;
+  const { output } = resolveSettings({ output: own }, sources);
+  return { ...resolveSettings(others, sources), output: output === 'text' ? 'text' : 'json' } as const;
 }
 
 type Run = Extract<Invocation, { kind: 'run' }>;

@@ -34,13 +34,17 @@ export function verbText(verb: Verb): string {
     'examples:',
     ...verb.examples.map((example) => `  ${example}`),
     '',
-    `usage: ${['slipway', verb.name, ...words, '[options]'].join(' ')}`,
+    `usage: ${['slipway', verb.name, ...words, verb.passesOn === true ? '[flags of it]' : '[options]'].join(' ')}`,
     `  ${verb.summary}`,
     ...positionals.map(({ name, description }) => `  ${name}: ${description}`),
     ...optionsText('options', verb.settings),
-    ...optionsText('options of every verb', COMMON_SETTINGS),
+    ...optionsText('options of every verb', withoutThose(verb.settings)),
   ].join('\n');
 }
+
+/** What every verb has, without what this one has in a form of its own. */
+const withoutThose = (own: SettingTable): SettingTable =>
+  Object.fromEntries(Object.entries(COMMON_SETTINGS).filter(([name]) => !Object.hasOwn(own, name)));
 
 function optionsText(title: string, table: SettingTable): readonly string[] {
   const rows = Object.entries(table).map(

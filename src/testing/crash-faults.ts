@@ -43,7 +43,7 @@ export const REFUSALS: Partial<
 /** How a point names what is not in the cluster: no resource has a colon. */
 export const OUTSIDE = 'outside:';
 
-/** What is outside has no watch that could be late, and one way to refuse is as good as another. */
+/** What is outside has no watch that could be late, and one way to refuse is as good as another unless somebody tells. */
 const ONLY_INSIDE: ReadonlySet<CrashFault> = new Set([
   'lost-and-stale',
   'stale-cache',
@@ -53,5 +53,6 @@ const ONLY_INSIDE: ReadonlySet<CrashFault> = new Set([
   'refused-504',
 ]);
 
-export const isPossible = (fault: CrashFault, point: string): boolean =>
-  !(point.includes(`|${OUTSIDE}`) && ONLY_INSIDE.has(fault));
+/** `told`: what is outside has an error of its own for this fault. */
+export const isPossible = (fault: CrashFault, point: string, told = false): boolean =>
+  told || !(point.includes(`|${OUTSIDE}`) && ONLY_INSIDE.has(fault));

@@ -38,8 +38,8 @@ export class CrashLife implements ScenarioLife {
     return this.realm.transport;
   }
 
-  effect<T>(effect: Effect, act: () => Promise<T>): Promise<T> {
-    return this.realm.outside(() => this.#sink.effect(this, effect, act));
+  effect<T>(effect: Effect, act: () => Promise<T>, beforeSend?: () => void): Promise<T> {
+    return this.realm.outside(() => this.#sink.effect(this, effect, act), beforeSend);
   }
 
   look<T>(act: () => Promise<T>): Promise<T> {

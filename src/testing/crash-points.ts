@@ -48,9 +48,7 @@ export async function enumerateCrashPoints(
   if (causes.length > 0) throw new Error(`scenario ${name} fails undisturbed: ${causes.join('; ')}`);
   const points = baseline.points.filter(isWanted);
   if (points.length === 0) throw new Error(`scenario ${name} makes no writes`);
-  const targets = points.flatMap((point) =>
-    faults.filter((fault) => isPossible(fault, point)).map((fault): CrashTarget => ({ point, fault })),
-  );
+  const targets = points.flatMap((point) => targetsAt(scenario, point, faults));
   const failures: CrashFailure[] = [];
   let tried = 0;
   for (const target of targets) {
@@ -62,6 +60,15 @@ export async function enumerateCrashPoints(
   }
   return { scenario: name, points, faults, tried, failures };
 }
+
+const targetsAt = (
+  { outsideErrors = {} }: CrashScenario,
+  point: string,
+  faults: readonly CrashFault[],
+): readonly CrashTarget[] =>
+  faults
+    .filter((fault) => isPossible(fault, point, outsideErrors[fault] !== undefined))
+    .map((fault) => ({ point, fault }));
 
 interface Attempt {
   readonly target: CrashTarget;

@@ -56,6 +56,7 @@ export class CrashRun implements AsyncDisposable {
   readonly points: string[] = [];
   readonly #env: TestEnv;
   readonly #errors: KeptErrors;
+  readonly #scenario: CrashScenario;
   readonly #instance: ScenarioInstance;
   readonly #since: number;
   readonly #bare: Transport;
@@ -73,6 +74,7 @@ export class CrashRun implements AsyncDisposable {
   private constructor(env: TestEnv, scenario: CrashScenario, { target, errors }: RunParts) {
     this.#env = env;
     this.#errors = errors;
+    this.#scenario = scenario;
     this.#instance = scenario.start();
     this.#target = target;
     this.#since = env.server.store.revision;
@@ -143,7 +145,8 @@ export class CrashRun implements AsyncDisposable {
     life.manager = await this.#env.addManager({
       name: PROGRAM,
       hostname: life.hostname,
-      add: this.#instance.controllers(life),
+      ...this.#scenario.manager,
+      add: await this.#instance.controllers(life),
       clock: life.clock,
       wrap: () => life.transport,
       leaderElection: { id: PROGRAM, namespace: NAMESPACE, leaseMs: LEASE_MS },
@@ -168,9 +171,16 @@ export class CrashRun implements AsyncDisposable {
     return this.#write(life, {
       point: this.#counter.next(roleOf(effect)),
       make: act,
-      refuse: () => Promise.reject(retryError('Unavailable', 'refused (injected)')),
-      lost: () => retryError('Unavailable', 'connection reset after the request was sent (injected)'),
+      refuse: (fault) =>
+        Promise.reject(this.#outsideError(fault) ?? retryError('Unavailable', 'refused (injected)')),
+      lost: () =>
+        this.#outsideError('lost-response') ??
+        retryError('Unavailable', 'connection reset after the request was sent (injected)'),
     });
+  }
+
+  #outsideError(fault: CrashFault): Error | undefined {
+    return this.#scenario.outsideErrors?.[fault]?.();
   }
 
   async #look<T>(act: () => Promise<T>): Promise<T> {

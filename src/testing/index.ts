@@ -1,7 +1,7 @@
 /** The test kit, for users of the package (`slipway/testing`). */
 export { type ApiServer, type ApiServerOptions } from '../apiserver/options.ts';
 export { startApiServer } from '../apiserver/start.ts';
-export { VirtualClock } from '../base/clock.ts';
+export { SystemClock, VirtualClock } from '../base/clock.ts';
 export { SILENT_LOG } from '../base/log.ts';
 export {
   type ClusterSetup,

@@ -34,7 +34,7 @@ export class Realm {
   }
 
   /**
-   * Calls that the dead still tried to make after the turn of the event loop in which they died; none of them reached
+   * Calls that the dead still tried to make later than the turn of the event loop after their death; none of them reached
    * the world. More than none: something in this life runs on a clock or a way of its own.
    */
   get callsAfterDeath(): number {
@@ -48,9 +48,12 @@ export class Realm {
     for (const timer of this.#timers) timer[Symbol.dispose]();
     this.#timers.clear();
     this.#sockets.abort();
-    setImmediate(() => {
-      this.#isBuried = true;
-    });
+    // What was gathered before its death for the next turn comes after the first of them.
+    setImmediate(() =>
+      setImmediate(() => {
+        this.#isBuried = true;
+      }),
+    );
   }
 
   freeze(): void {
@@ -141,7 +144,8 @@ export class Realm {
     };
     const pending = clock.timer(ms, () => {
       this.#timers.delete(pending);
-      if (this.#isFrozen) void this.#thawed.then(fireIfAlive);
+      // What came in meanwhile is read first, as an event loop does that stood still while it waited.
+      if (this.#isFrozen) void this.#thawed.then(() => setImmediate(fireIfAlive));
       else fireIfAlive();
     });
     this.#timers.add(pending);

@@ -10,8 +10,7 @@ import { NOT_SERVED } from '../kube/cache/reflector-failure.ts';
 import { createClient } from '../kube/client/create-client.ts';
 import type { KubeClient } from '../kube/client/kube-client.ts';
 import { createRestMapper, type RestMapper } from '../kube/client/rest-mapper.ts';
-import type { Controller } from '../kube/controller/controller.ts';
-import { createManager, type Manager, type ManagerOptions } from '../kube/manager/create-manager.ts';
+import { type Addable, createManager, type Manager, type ManagerOptions } from '../kube/manager/create-manager.ts';
 import { Activity } from '../kube/quiet/activity.ts';
 import { VirtualTime } from '../kube/quiet/virtual-time.ts';
 import {
@@ -58,7 +57,8 @@ export interface TestEnvOptions {
 
 export interface ManagerSetup extends Omit<ManagerOptions, 'kube' | 'name'> {
   readonly name?: string;
-  readonly add: readonly Controller[];
+  /** Parts, or what makes them for the manager that they run in. */
+  readonly add: readonly Addable[] | ((manager: Manager) => readonly Addable[]);
   /** Around the way to the server, nearest to the manager. */
   readonly wrap?: (transport: Transport) => Transport;
 }
@@ -149,7 +149,7 @@ export class TestEnv implements AsyncDisposable {
       name,
       kube: wrap === undefined ? transport : wrap(transport),
     });
-    for (const controller of add) manager.add(controller);
+    for (const part of typeof add === 'function' ? add(manager) : add) manager.add(part);
     await this.#grant(name, manager.needs);
     this.#audited.set(name, { log: audit, needs: manager.needs });
     const stop = new AbortController();

@@ -10,19 +10,22 @@ import { appliesChild, controlledBy, problemsOf, tried } from '../torture/crash-
 /** What the crash-point harness must notice besides a world that ends differently. */
 describe('the crash-point harness', () => {
   it('reliability/T1.4: names a life that goes on after its death', async () => {
+    const timers: NodeJS.Timeout[] = [];
     const problems = await problemsOf(
       (life) => [
         boxController({
           reconcile: async (box, context) => {
-            const later = setTimeout(() => void life.look(() => Promise.resolve()), 1);
+            const again = setInterval(() => void life.look(() => Promise.resolve()), 1);
+            timers.push(again);
             await appliesChild(box, context);
-            clearTimeout(later);
+            clearInterval(again);
             return DONE;
           },
         }),
       ],
       { faults: ['kill-after'], stopsAtFailure: true },
     );
+    for (const one of timers) clearInterval(one);
     assert.match(problems, /life-0 called after its death/);
   });
 

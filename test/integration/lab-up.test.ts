@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import type { JourneyEvent } from '../../src/api/journey.ts';
+import { type JourneyEvent, WHOLE_JOURNEY } from '../../src/api/journey.ts';
 import { scratchDirectory, until } from '../support/scratch.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
@@ -77,6 +77,7 @@ describe('slipway up with its lab', { skip: process.platform !== 'linux' && 'loo
       end.tries?.map(({ text }) => text.replace(/\d+/g, '0')),
       ['curl http://0.0.0.0:0', 'kill -0 0; kubectl --kubeconfig .slipway/lab/lab.kubeconfig get pods -o wide'],
     );
+    await first.seen('the end of the journey', ({ phase, kind }) => phase === WHOLE_JOURNEY && kind === 'end');
     first.child.kill('SIGINT');
     assert.equal(await first.exit, 0);
     assert.ok(!isAlive(pid));

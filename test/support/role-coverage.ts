@@ -7,7 +7,7 @@ const READING = new Set(['get', 'list', 'watch']);
 /** The writes of a controller that a role of every cluster does not allow: `patch nodes/status`. */
 export async function uncoveredWrites(
   client: KubeClient,
-  { needs }: Controller,
+  { needs }: Pick<Controller, 'needs'>,
   role: string,
 ): Promise<readonly string[]> {
   const { rules = [] } = await client.get(ClusterRole, { name: role });

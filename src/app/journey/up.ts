@@ -68,12 +68,13 @@ function planOf(phases: readonly Phase[], { env, folder }: VerbContext, settings
 }
 
 /** The same command again, from the phase on. */
-function continueCommand(phase: PhaseId, { once, data, port, scenario }: UpSettings): string {
+function continueCommand(phase: PhaseId, { once, data, port, provider, scenario }: UpSettings): string {
   const flags = [
     `--from ${phase}`,
     once ? '--once' : '',
     data === UP_SETTINGS.data.default ? '' : `--data ${shellWord(data)}`,
     port === undefined ? '' : `--port ${port}`,
+    provider === undefined ? '' : `--provider ${shellWord(provider)}`,
     scenario === undefined ? '' : `--scenario ${shellWord(scenario)}`,
   ];
   return ['npx slipway up', ...flags.filter((flag) => flag !== '')].join(' ');

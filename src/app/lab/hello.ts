@@ -1,5 +1,6 @@
 import { Pod } from '../../api/generated/core-v1.ts';
 import type { Lab, LabOptions } from '../../lab/index.ts';
+import { slipwayImages } from '../cloud/slipway-image.ts';
 
 const IMAGE = 'slipway.dev/node';
 const PORT = 8080;
@@ -8,8 +9,12 @@ const text = 'hello from ' + process.env.HOSTNAME + ', process ' + process.pid +
 createServer((request, response) => response.end(text)).listen(${PORT}, () => console.log('listening'));
 process.on('SIGTERM', () => process.exit(0));`;
 
-/** The lab of `slipway up` when nobody describes another one. */
-export const HELLO_LAB: LabOptions = { nodes: 2, images: { [IMAGE]: { argv: ['node'] } } };
+/** The lab of `slipway up` when nobody describes another one: two nodes, and a cloud for the phases after it. */
+export const helloLab = (): LabOptions => ({
+  nodes: 2,
+  cloud: true,
+  images: { [IMAGE]: { argv: ['node'] }, ...slipwayImages() },
+});
 
 /** One Deployment whose only pod runs as a process of this machine. */
 const manifest = JSON.stringify({
@@ -34,6 +39,17 @@ const manifest = JSON.stringify({
       },
     },
   },
+});
+
+/** Of the Service below. */
+export const HELLO_SERVICE = { namespace: 'default', name: 'hello' } as const;
+
+/** Brings the pod to the outside, through a load balancer of the cloud. */
+export const helloServiceManifest = JSON.stringify({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: HELLO_SERVICE,
+  spec: { type: 'LoadBalancer', selector: { app: 'hello' }, ports: [{ port: 80, targetPort: PORT }] },
 });
 
 /** The pod of the Deployment, which has answered. */

@@ -8,8 +8,9 @@ import { onceAborted } from '../journey/abort-listener.ts';
 import type { Phase, PhaseContext, PhaseOutcome, PhaseSuccess } from '../journey/phase.ts';
 import { shellWord, shownPath } from '../journey/plain-text.ts';
 import { warningText } from '../journey/warning-text.ts';
-import { HELLO_LAB, startHello } from './hello.ts';
+import { helloLab, startHello } from './hello.ts';
 import { labFailure } from './lab-failure.ts';
+import { LAB } from './lab-handover.ts';
 import type { Scenario } from './scenario-file.ts';
 
 /** Clusters on this machine, until one is installed on bare metal: nodes come up, and a pod runs as a process. */
@@ -26,10 +27,12 @@ export const labPhase = (scenario?: Scenario): Phase => ({
 
 async function run(context: PhaseContext, scenario: Scenario | undefined): Promise<PhaseOutcome> {
   const { data, signal } = context;
-  const options = scenario?.options ?? HELLO_LAB;
+  const options = scenario?.options ?? helloLab();
   // A folder for each scenario: objects of one lab would be found by the next.
   const folder = join(data, scenario === undefined ? 'lab' : `lab-${scenario.name}`);
   context.progress(scenario === undefined ? 'starting a cluster with two nodes' : `starting ${scenario.name}`);
+  // Its clock is that of the machine, unless a scenario says otherwise.
+  const startedAt = context.clock.now();
   let lab: Lab;
   try {
     const starting = started(context, { ...options, data: folder });
@@ -38,6 +41,7 @@ async function run(context: PhaseContext, scenario: Scenario | undefined): Promi
     return labFailure(error, { detail: 'the lab did not start' });
   }
   context.keep('the lab', lab);
+  LAB.put(context, { lab, hasHello: scenario === undefined, startedAt });
   try {
     const names = (options.clusters ?? [{ name: 'lab' }]).map(({ name }) => name);
     const clusters = names.map((name) => lab.cluster(name));
@@ -61,7 +65,7 @@ async function started({ clock, ...context }: PhaseContext, options: LabOptions)
 }
 
 /** Rejects at once when the user wants to stop; `leave` sees to what is still under way. */
-async function unlessStopped<T>(promise: Promise<T>, signal: AbortSignal, leave = () => {}): Promise<T> {
+export async function unlessStopped<T>(promise: Promise<T>, signal: AbortSignal, leave = () => {}): Promise<T> {
   const stopped = Promise.withResolvers<never>();
   using _ = onceAborted(signal, () => stopped.reject(signal.reason));
   try {

@@ -16,7 +16,14 @@ import { runUp } from '../journey/up.ts';
 import type { VerbContext } from '../verb.ts';
 import { upVerb } from './up.ts';
 
-const SETTINGS = { once: true, port: undefined, data: '.slipway', from: undefined, scenario: undefined } as const;
+const SETTINGS = {
+  once: true,
+  port: undefined,
+  data: '.slipway',
+  from: undefined,
+  provider: undefined,
+  scenario: undefined,
+} as const;
 
 describe('slipway up', () => {
   let folder = '';
@@ -172,6 +179,6 @@ describe('slipway up', () => {
   });
 
   it('has only settings that do something, and each is explained', () => {
-    assert.deepEqual(Object.keys(upVerb.settings), ['once', 'port', 'data', 'from', 'scenario']);
+    assert.deepEqual(Object.keys(upVerb.settings), ['once', 'port', 'data', 'from', 'provider', 'scenario']);
   });
 });

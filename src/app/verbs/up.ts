@@ -25,6 +25,13 @@ export const UP_SETTINGS = {
     default: undefined,
     description: 'start at this phase; earlier ones run only where it needs them',
   },
+  provider: {
+    type: 'path',
+    of: 'file',
+    default: undefined,
+    env: 'SLIPWAY_PROVIDER',
+    description: 'the definition of a provider, or the folder that it is in; without it, examples/acme-cloud',
+  },
   scenario: {
     type: 'path',
     of: 'file',
@@ -56,9 +63,9 @@ export const upVerbOf = (loadComponents: ComponentLoader): Verb =>
   });
 
 /** The main job (DESIGN §10): the journey of a new provider. */
-export const upVerb = upVerbOf(async ({ folder }, { scenario }) => {
+export const upVerb = upVerbOf(async ({ folder }, { scenario, provider }) => {
   const { componentsFor } = await import('../components.ts');
-  if (scenario === undefined) return componentsFor(undefined);
+  if (scenario === undefined) return componentsFor({ provider });
   const { readScenario } = await import('../lab/scenario-file.ts');
-  return componentsFor(await readScenario(folder, scenario));
+  return componentsFor({ provider, scenario: await readScenario(folder, scenario) });
 });

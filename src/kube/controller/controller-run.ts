@@ -52,6 +52,8 @@ export interface RunSettings {
   /** What reconciles in flight get to end by themselves when the process stops, before their signal aborts; 15 s. */
   readonly stopGraceMs?: number;
   readonly limiter?: (clock: Clock) => RateLimiter;
+  /** `name` in the metrics of the queue, where other programs know it under another name than that of the controller. */
+  readonly queueName?: string;
   /** See WorkQueueOptions (Q6). */
   readonly maxOvertakes?: number;
 }
@@ -95,7 +97,7 @@ export class ControllerRun<T extends KubeObject> implements BoundController {
     this.#maxConcurrent = concurrencyOf(definition, environment);
     this.#queue = new WorkQueue({
       clock,
-      name,
+      name: settings.queueName ?? name,
       metrics,
       ...(settings.limiter !== undefined && { limiter: settings.limiter(clock) }),
       ...(settings.maxOvertakes !== undefined && { maxOvertakes: settings.maxOvertakes }),

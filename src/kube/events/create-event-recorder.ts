@@ -19,6 +19,11 @@ export interface EventRecorderOptions extends Reporter {
   readonly metrics: Metrics;
   /** Another note is another event, as with the controllers of Kubernetes itself: for notes that are few and differ by what they tell. */
   readonly distinctNotes?: boolean;
+  /**
+   * Events are written in the core group, with their reporter as `source.component`: for programs that are read by
+   * others who know no newer field. Only where events.k8s.io is not served unless told otherwise (V5).
+   */
+  readonly inCoreGroup?: boolean;
 }
 
 /** A recorder with its delivery, which runs as a part of a manager. */
@@ -52,7 +57,7 @@ class Recording implements RunningEventRecorder {
   #lastNanoseconds = 0n;
 
   constructor(options: EventRecorderOptions) {
-    const { client, clock, log, metrics } = options;
+    const { client, clock, log, metrics, inCoreGroup = false } = options;
     this.#options = options;
     this.#dropped = metrics.counter({
       name: 'slipway_events_dropped_total',
@@ -61,7 +66,7 @@ class Recording implements RunningEventRecorder {
     });
     for (const reason of DROP_REASONS) this.#dropped.add({ reason }, 0);
     const dropped = (reason: DropReason) => this.#dropped.add({ reason });
-    this.#delivery = new EventDelivery({ writer: client, clock, log, dropped });
+    this.#delivery = new EventDelivery({ writer: client, clock, log, dropped, inCoreGroup });
   }
 
   normal(regarding: KubeObject, reason: string, note: string, details?: EventDetails): void {

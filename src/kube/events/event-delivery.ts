@@ -24,6 +24,8 @@ export interface DeliveryOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly dropped: (reason: DropReason) => void;
+  /** Never ask for events.k8s.io. */
+  readonly inCoreGroup?: boolean;
 }
 
 const LONGEST_QUEUE = 1000;
@@ -130,8 +132,8 @@ export class EventDelivery {
 
   /** In events.k8s.io, or in the core group where that is not served (V5). */
   async #write(write: EventWrite, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    if (clock.monotonicMs() < this.#coreUntilMs) return this.#send(write, true, signal);
+    const { clock, inCoreGroup = false } = this.#options;
+    if (inCoreGroup || clock.monotonicMs() < this.#coreUntilMs) return this.#send(write, true, signal);
     try {
       await this.#send(write, false, signal);
     } catch (error) {

@@ -51,6 +51,13 @@ export interface ManagerOptions extends RuntimeConfig {
   readonly sharedCache?: Cache;
   /** Events that differ only in their note are events of their own; one series unless told otherwise. */
   readonly distinctNotes?: boolean;
+  /**
+   * Events say that they come from here, in the core group, whose `source.component` other programs look for; from the
+   * name of the program in events.k8s.io unless told otherwise.
+   */
+  readonly eventSource?: string;
+  /** Writes are allowed while this holds, besides the election of this manager: that of the manager which runs this one (E7). */
+  readonly fence?: Fence;
   /** Told of reconciles, requests and the election; `findTracer` gives one of OpenTelemetry (O3). */
   readonly tracer?: Tracer;
 }
@@ -94,7 +101,7 @@ export interface Manager extends AsyncDisposable {
 /** A manager that has sent nothing yet. Throws one error with every problem of the configuration (C8). */
 export function createManager(options: ManagerOptions): Manager {
   const { name, version, hostname = hostOfMachine(), needs = [], selfCheck = true, ...rest } = options;
-  const { registry, tracer, sharedCache, distinctNotes = false, ...config } = rest;
+  const { registry, tracer, sharedCache, distinctNotes = false, eventSource, fence, ...config } = rest;
   validateRuntimeConfig(config);
   const clock = config.clock ?? new SystemClock();
   const log =
@@ -103,18 +110,20 @@ export function createManager(options: ManagerOptions): Manager {
   const metrics = registry ?? new PrometheusMetrics();
   const ways = waysTo(options.kube, { name, version: version ?? '0.0.0', clock, log, metrics });
   const context = { name, hostname, clock, log, metrics, config, ways, ...(tracer !== undefined && { tracer }) };
-  const election = electionOf(context);
+  const recording = eventNeeds({ inCoreGroup: eventSource !== undefined });
+  const election = electionOf(context, { outer: fence, recording });
   const cluster = clusterOf(context, election, sharedCache);
   const events = createEventRecorder({
     client: cluster.unfencedClient,
-    controller: name,
-    instance: `${name}-${hostname}`.slice(0, 128),
+    controller: eventSource ?? name,
+    instance: `${eventSource ?? name}-${hostname}`.slice(0, 128),
+    inCoreGroup: eventSource !== undefined,
     clock,
     log,
     metrics,
     distinctNotes,
   });
-  return new AssembledManager({ ...context, election, cluster, events, needs, selfCheck });
+  return new AssembledManager({ ...context, election, cluster, events, needs, recording, selfCheck });
 }
 
 const GRACE_MS = 30_000;
@@ -158,6 +167,8 @@ interface Assembly extends ManagerContext {
   readonly cluster: Cluster;
   readonly events: RunningEventRecorder;
   readonly needs: readonly Need[];
+  /** Of its events. */
+  readonly recording: readonly Need[];
   readonly selfCheck: boolean;
 }
 
@@ -220,9 +231,9 @@ class AssembledManager implements Manager {
   }
 
   get needs(): readonly Need[] {
-    const { config, election } = this.#assembly;
+    const { config, election, recording } = this.#assembly;
     const reviews = reviewsScrapes(config) ? reviewNeeds() : [];
-    return [...this.#needs, ...election.needs, ...reviews, ...eventNeeds()];
+    return [...this.#needs, ...election.needs, ...reviews, ...recording];
   }
 
   add(part: Addable): void {

@@ -7,7 +7,7 @@ import { leaseStore } from '../election/lease-store.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { tracedLeaseStore } from '../metrics/tracing.ts';
 import type { Need } from '../rbac/need.ts';
-import { electionNeeds, eventNeeds } from '../rbac/runtime-needs.ts';
+import { electionNeeds } from '../rbac/runtime-needs.ts';
 import type { ManagerContext } from './manager-context.ts';
 import type { Candidacy } from './manager-run.ts';
 
@@ -20,11 +20,24 @@ export interface Election {
   readonly needs: readonly Need[];
 }
 
+/** What an election does not decide by itself. */
+export interface ElectionSurroundings {
+  /** Without election, writes go by this. */
+  readonly outer?: Fence | undefined;
+  /** What recording an event takes. */
+  readonly recording: readonly Need[];
+}
+
 /** Throws a userError when it is not known where the Lease is to be. */
-export function electionOf(context: ManagerContext): Election {
+export function electionOf(
+  context: ManagerContext,
+  { outer = UNFENCED, recording }: ElectionSurroundings,
+): Election {
   const { config, ways, clock, hostname } = context;
   const settings = config.leaderElection;
-  if (settings === undefined || settings === false) return { fence: UNFENCED, isLeader: () => true, needs: [] };
+  if (settings === undefined || settings === false) {
+    return { fence: outer, isLeader: () => outer.isValid, needs: [] };
+  }
   const { id, namespace = ways.namespace, release = true, ...times } = settings;
   if (namespace === undefined) {
     throw userError(
@@ -37,7 +50,7 @@ export function electionOf(context: ManagerContext): Election {
   const lease = { namespace, name: id };
   // Events on the Lease are written beside it, and that may be a namespace that nothing else happens in (E9, B5).
   const isElsewhere = config.namespaces !== undefined && !config.namespaces.includes(namespace);
-  const announcing = isElsewhere ? eventNeeds().map((need) => ({ ...need, namespace })) : [];
+  const announcing = isElsewhere ? recording.map((need) => ({ ...need, namespace })) : [];
   const candidacy = (events: EventRecorder) => (elected: () => void) => {
     const { log, metrics, name, tracer } = context;
     // No retries and no fence: the elector knows best, and is what the fence goes by.

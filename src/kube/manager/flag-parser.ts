@@ -2,7 +2,8 @@ import { parseDuration } from '../../base/duration.ts';
 import { messageOf } from '../../base/errors.ts';
 import { nearestWord } from '../../object/nearest-word.ts';
 
-export type FlagType = 'text' | 'switch' | 'duration' | 'number' | 'list' | 'choice';
+/** A `list` is separated by commas; of `items`, each use of the flag adds one as it stands. */
+export type FlagType = 'text' | 'switch' | 'duration' | 'number' | 'list' | 'items' | 'choice';
 
 /** One thing that a program can be told, by a flag or by the environment. */
 export interface Flag {
@@ -17,6 +18,8 @@ export interface Flag {
   readonly aliases?: readonly string[];
   /** For `number`. */
   readonly range?: readonly [number, number];
+  /** For `number`: digits after the point are allowed. */
+  readonly isFraction?: boolean;
 }
 
 export type FlagValue = string | boolean | number | readonly string[];
@@ -124,6 +127,7 @@ const valueOf = (flag: Flag, text: string): FlagValue => READERS[flag.type](text
 const READERS: Readonly<Record<FlagType, (text: string, flag: Flag) => FlagValue>> = {
   text: (text) => text,
   list: (text) => text.split(',').flatMap((item) => item.trim() || []),
+  items: (text) => (text === '' ? [] : [text]),
   duration: (text) => (text === '' ? 0 : parseDuration(text)),
   switch: (text) => {
     const truth = TRUTHS.get(text);
@@ -134,10 +138,11 @@ const READERS: Readonly<Record<FlagType, (text: string, flag: Flag) => FlagValue
     if (!choices.includes(text)) throw new Error(`"${text}" is none of ${choices.join(', ')}`);
     return text;
   },
-  number: (text, { range: [least, most] = [0, Number.MAX_SAFE_INTEGER] }) => {
-    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  number: (text, { range: [least, most] = [0, Number.MAX_SAFE_INTEGER], isFraction = false }) => {
+    const form = isFraction ? /^-?\d+(?:\.\d+)?$/ : /^-?\d+$/;
+    const value = form.test(text) ? Number(text) : Number.NaN;
     if (!(value >= least && value <= most)) {
-      throw new Error(`"${text}" is not a whole number from ${least} to ${most}`);
+      throw new Error(`"${text}" is not a ${isFraction ? '' : 'whole '}number from ${least} to ${most}`);
     }
     return value;
   },

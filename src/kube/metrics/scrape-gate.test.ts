@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { UserInfo } from '../../api/generated/authentication-v1.ts';
 import type { Kind } from '../../api/object.ts';
 import { VirtualClock } from '../../base/clock.ts';
 import { createLog } from '../../base/log.ts';
 import { ApiError, NetworkError } from '../client/api-error.ts';
 import type { Writer } from '../client/kube-client.ts';
-import { reviewGate } from './scrape-gate.ts';
+import { reviewGate, type ScrapeGateOptions } from './scrape-gate.ts';
 
 /** An API server that only answers reviews: the token is the name of the user. */
-function setUp() {
+function setUp(options: Partial<ScrapeGateOptions> = {}) {
   const clock = new VirtualClock();
   const asked: { kind: string; spec: unknown }[] = [];
   const state: { failures: Error[]; allowed: boolean } = { failures: [], allowed: true };
@@ -24,11 +25,12 @@ function setUp() {
   // The gate reads nothing but the status of what is created.
   const client = { create } as unknown as Pick<Writer, 'create'>;
   const log = createLog({ level: 'warn', write: () => {}, now: () => new Date(0) });
-  const gate = reviewGate({ client, clock, log });
+  const gate = reviewGate({ client, clock, log, ...options });
   const scrape = (authorization: string | undefined, method = 'GET') =>
     gate({ authorization, path: '/metrics', method });
+  const known = (user: UserInfo) => gate({ authorization: undefined, path: '/metrics', method: 'GET', user });
   const kinds = () => asked.splice(0).map(({ kind }) => kind);
-  return { clock, asked, state, scrape, kinds };
+  return { clock, asked, state, scrape, known, kinds };
 }
 
 const refused = () => new NetworkError('connection refused', { mayHaveHappened: false });
@@ -113,6 +115,26 @@ describe('reviewGate', () => {
     state.failures = [new ApiError({ code: 403, reason: 'Forbidden', message: 'may not create tokenreviews' })];
     assert.equal(await scrape('Bearer prometheus'), 500);
     assert.deepEqual(kinds(), ['TokenReview']);
+  });
+
+  it('ccm/P11: remembers every answer for as long as it is told to', async () => {
+    const { clock, scrape, kinds } = setUp({ keepMs: 10_000 });
+    await scrape('Bearer prometheus');
+    await clock.advance(9999);
+    await scrape('Bearer prometheus');
+    assert.deepEqual(kinds(), ['TokenReview', 'SubjectAccessReview']);
+    await clock.advance(1);
+    await scrape('Bearer prometheus');
+    assert.deepEqual(kinds(), ['TokenReview', 'SubjectAccessReview']);
+  });
+
+  it('ccm/P11: asks nobody who a user is that is known already, nor what a trusted group may do', async () => {
+    const { known, kinds, state } = setUp({ trustedGroups: ['masters'] });
+    state.allowed = false;
+    assert.equal(await known({ username: 'root', groups: ['masters'] }), 200);
+    assert.deepEqual(kinds(), []);
+    assert.equal(await known({ username: 'eve', groups: ['users'] }), 403);
+    assert.deepEqual(kinds(), ['SubjectAccessReview']);
   });
 
   it('reliability/P61: holds a bounded number of tokens, and none of them in the clear', async () => {

@@ -11,9 +11,15 @@ export const electionNeeds = (lease: { readonly namespace: string; readonly name
   },
 ];
 
-/** What recording events does. The core group is asked only where events.k8s.io is not served (V5): old clusters. */
-export const eventNeeds = ({ hasFallback = false }: { readonly hasFallback?: boolean } = {}): readonly Need[] =>
-  (hasFallback ? ['', 'events.k8s.io'] : ['events.k8s.io']).map((group) => ({
+/** What recording events does. The core group is asked where a program wants it, or events.k8s.io is not served (V5). */
+export const eventNeeds = ({
+  hasFallback = false,
+  inCoreGroup = false,
+}: {
+  readonly hasFallback?: boolean;
+  readonly inCoreGroup?: boolean;
+} = {}): readonly Need[] =>
+  [...(hasFallback || inCoreGroup ? [''] : []), ...(inCoreGroup ? [] : ['events.k8s.io'])].map((group) => ({
     group,
     resource: 'events',
     verbs: ['create', 'patch'],

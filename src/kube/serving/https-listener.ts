@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto';
 import {
   createServer as createPlainServer,
   type IncomingHttpHeaders,
@@ -8,6 +9,7 @@ import {
 } from 'node:http';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { createSecureContext, TLSSocket } from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf, terminalError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
@@ -21,6 +23,8 @@ export interface ServedRequest {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
+  /** What the client has shown, where it was asked to; nobody but the handler has looked at who signed it. */
+  readonly certificate?: X509Certificate;
   /** The whole body; rejects when it is larger than the limit, which is answered with 413 for the handler. */
   body(): Promise<Uint8Array>;
   /** Aborts when the client has gone, or when the listener stops and its patience has ended. */
@@ -55,6 +59,14 @@ export interface ListenerTls {
   readonly certificates: CertificateSource;
   /** Only clients with a certificate of this authority get in. */
   readonly clientCaPem?: string;
+  /** Clients are asked for a certificate and get in with any or none: the handler decides. */
+  readonly asksForCertificate?: boolean;
+  /** TLS 1.2 unless told otherwise. */
+  readonly minVersion?: 'TLSv1.2' | 'TLSv1.3';
+  /** Names of OpenSSL, joined by colons; those of Node unless told otherwise. */
+  readonly ciphers?: string;
+  /** Shown to clients who ask for one of these names, which may begin with `*.`. */
+  readonly named?: readonly (ServingCertificate & { readonly names: readonly string[] })[];
 }
 
 /** Plenty for probes, scrapes and API servers; too few to starve the process (reliability T6.3). */
@@ -178,6 +190,7 @@ export class Listener {
         path: url.pathname,
         query: url.searchParams,
         headers: message.headers,
+        ...shownCertificate(message.socket),
         body: () => readBody(message, bodyLimitBytes),
         signal,
       });
@@ -201,21 +214,34 @@ async function serverOf(
   };
   if (tls === undefined) return createPlainServer(limits);
   const context = secureContext(await tls.certificates.load(signal), tls);
-  return createSecureServer({
+  const server = createSecureServer({
     ...limits,
     ...context,
     handshakeTimeout: LIMITS.handshakeMs,
-    requestCert: tls.clientCaPem !== undefined,
-    rejectUnauthorized: true,
+    requestCert: tls.clientCaPem !== undefined || tls.asksForCertificate === true,
+    rejectUnauthorized: tls.clientCaPem !== undefined,
   });
+  for (const { names, ...pair } of tls.named ?? []) {
+    for (const name of names) server.addContext(name, createSecureContext(secureContext(pair, tls)));
+  }
+  return server;
 }
 
-const secureContext = ({ certificatePem, keyPem }: ServingCertificate, { clientCaPem }: ListenerTls) => ({
+const secureContext = (
+  { certificatePem, keyPem }: ServingCertificate,
+  { clientCaPem, minVersion = 'TLSv1.2', ciphers }: ListenerTls,
+) => ({
   cert: certificatePem,
   key: keyPem,
-  minVersion: 'TLSv1.2' as const,
+  minVersion,
+  ...(ciphers !== undefined && { ciphers }),
   ...(clientCaPem !== undefined && { ca: clientCaPem }),
 });
+
+function shownCertificate(socket: Socket): Pick<ServedRequest, 'certificate'> {
+  const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
+  return certificate === undefined ? {} : { certificate };
+}
 
 async function listen(server: PlainServer | SecureServer, { name, bind }: ListenerOptions): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();

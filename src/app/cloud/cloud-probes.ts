@@ -1,0 +1,194 @@
+import { type ContainerStatus, Event, type Pod, Service } from '../../api/generated/core-v1.ts';
+import { messageOf } from '../../base/errors.ts';
+import { installNames } from '../../cloud/index.ts';
+import type { Lab } from '../../lab/index.ts';
+import type { Phase, PhaseContext, Probe, ProbeAnswer } from '../journey/phase.ts';
+import { shellWord, shownPath } from '../journey/plain-text.ts';
+import { HELLO_SERVICE } from '../lab/hello.ts';
+import { LAB } from '../lab/lab-handover.ts';
+import { PROVIDER } from '../provider/definition-phase.ts';
+import {
+  balancerUrl,
+  type Installed,
+  isInitialised,
+  leadingPod,
+  machineNodes,
+  managerPods,
+} from './cloud-facts.ts';
+import { isReadyNode, machineStates, machineWishes } from './lab-machines.ts';
+
+/** What a probe looks at. */
+interface Scene {
+  readonly lab: Lab;
+  readonly provider: Installed;
+  readonly signal: AbortSignal;
+  readonly kubectl: string;
+  readonly namespace: string;
+}
+
+const TRUE: ProbeAnswer = { isTrue: true };
+const SHOWN_LINES = 3;
+/** Whoever of the cloud controller manager speaks of objects. */
+const SOURCES = new Set(['cloud-node-controller', 'cloud-node-lifecycle-controller', 'service-controller']);
+const TROUBLE = / (WARN|ERROR) /;
+
+/** What must be true for the phase to succeed, in the order in which it becomes true (experience X31). */
+export const cloudProbes: Phase['probes'] = [
+  probe('the machines of the cloud are nodes', machinesAreNodes),
+  probe('a pod of the cloud controller manager exists', podExists),
+  probe('the cloud controller manager stays up', staysUp),
+  probe('the provider answers', providerAnswers),
+  probe('a pod of the cloud controller manager leads', leads),
+  probe('the nodes are initialised', areInitialised),
+  probe('the load balancer has an address', hasAddress),
+];
+
+function probe(predicate: string, ask: (scene: Scene) => Promise<ProbeAnswer>): Probe {
+  return { predicate, ask: (context) => ask(sceneOf(context)) };
+}
+
+function sceneOf(context: PhaseContext): Scene {
+  const { lab } = LAB.get(context);
+  const provider = PROVIDER.get(context);
+  const kubeconfig = shownPath(context.folder, lab.cluster().kubeconfigPath);
+  const { namespace } = installNames(provider.definition);
+  const kubectl = `kubectl --kubeconfig ${shellWord(kubeconfig)}`;
+  return { lab, provider, signal: context.signal, kubectl, namespace };
+}
+
+async function machinesAreNodes({ lab, provider, signal, kubectl }: Scene): Promise<ProbeAnswer> {
+  const machines = machineWishes(provider.definition);
+  const ready = (await machineNodes(lab, machines)).filter(isReadyNode).map(({ metadata }) => metadata.name);
+  const missing = machines.filter(({ name }) => !ready.includes(name));
+  if (missing.length === 0) return TRUE;
+  const states = await machineStates(lab, signal);
+  const texts = missing.map(({ name }) => `${name} (${states.get(name) ?? 'not in the cloud'})`);
+  return {
+    isTrue: false,
+    evidence: `these machines are no nodes that are ready: ${texts.join(', ')}`,
+    next: [`${kubectl} get nodes,csr`],
+  };
+}
+
+async function podExists({ lab, provider, kubectl, namespace }: Scene): Promise<ProbeAnswer> {
+  const pods = await managerPods(lab, provider);
+  const [waiting] = pods;
+  if (pods.some(({ spec }) => (spec.nodeName ?? '') !== '')) return TRUE;
+  const { message } = waiting?.status?.conditions?.find(({ type }) => type === 'PodScheduled') ?? {};
+  const evidence =
+    waiting === undefined
+      ? `namespace ${namespace} has no pod of it`
+      : `pod ${waiting.metadata.name} is on no node: ${message ?? 'nobody has said why'}`;
+  return { isTrue: false, evidence, next: [`${kubectl} get events -n ${namespace}`] };
+}
+
+/** Whether one that has ended stays this time is only known when it is ready. */
+async function staysUp(scene: Scene): Promise<ProbeAnswer> {
+  const pods = await managerPods(scene.lab, scene.provider);
+  const containers = pods.flatMap((pod) =>
+    (pod.status?.containerStatuses ?? []).map((status) => ({ pod, status })),
+  );
+  const ended = containers.find(({ status }) => !status.ready && endsOf(status) > 0);
+  if (ended !== undefined) return endedAnswer(scene, ended);
+  const [first] = containers;
+  if (first === undefined || containers.some(({ status }) => status.state?.running !== undefined)) return TRUE;
+  const { reason = 'it waits', message = 'nobody has said why' } = first.status.state?.waiting ?? {};
+  return { isTrue: false, evidence: `pod ${first.pod.metadata.name} does not start: ${reason}: ${message}` };
+}
+
+const endsOf = ({ restartCount, state }: ContainerStatus): number =>
+  restartCount + (state?.terminated === undefined ? 0 : 1);
+
+async function endedAnswer(
+  scene: Scene,
+  { pod, status }: { readonly pod: Pod; readonly status: ContainerStatus },
+): Promise<ProbeAnswer> {
+  const { name } = pod.metadata;
+  const said = (status.state?.terminated ?? status.lastState?.terminated)?.message ?? (await lastLog(scene, pod));
+  return {
+    isTrue: false,
+    evidence: `pod ${name} ended ${times(endsOf(status))}: ${lastLines(said)}`,
+    look: [`${scene.kubectl} logs --previous -n ${scene.namespace} ${name}`],
+  };
+}
+
+const times = (count: number): string => (count === 1 ? 'once' : `${count} times`);
+
+const lastLines = (text: string): string => text.trimEnd().split('\n').slice(-SHOWN_LINES).join(' · ');
+
+async function lastLog({ lab }: Scene, { metadata }: Pod): Promise<string> {
+  const said = lab.cluster().logs(metadata, { previous: true });
+  return said.catch((error: unknown) => messageOf(error));
+}
+
+/** What is told on an object counts as long as the object waits; otherwise, what is told in the log. */
+async function providerAnswers(scene: Scene): Promise<ProbeAnswer> {
+  const waiting = await waitingObjects(scene);
+  if (waiting.size === 0) return TRUE;
+  const { lab, provider, kubectl, namespace } = scene;
+  const pods = await managerPods(lab, provider);
+  const pod = (await leadingPod(lab, provider)) ?? pods[0];
+  const evidence =
+    (await warningOn(scene, waiting)) ?? (pod === undefined ? undefined : await troubleOf(scene, pod, waiting));
+  if (evidence === undefined) return TRUE;
+  const look = pod === undefined ? [] : [`${kubectl} logs -n ${namespace} ${pod.metadata.name}`];
+  return { isTrue: false, evidence, look };
+}
+
+/** The newest of the cloud controller manager on one of these objects. */
+async function warningOn({ lab }: Scene, objects: ReadonlySet<string>): Promise<string | undefined> {
+  const { items } = await lab.cluster().client.list(Event);
+  const warning = items.findLast(
+    ({ type, source, involvedObject: { kind = '', name = '' } }) =>
+      type === 'Warning' && SOURCES.has(source?.component ?? '') && objects.has(`${kind} ${name}`),
+  );
+  if (warning === undefined) return undefined;
+  const { involvedObject, reason = '', message = '' } = warning;
+  return `${involvedObject.kind ?? ''} ${involvedObject.name ?? ''}: ${reason}: ${message}`;
+}
+
+/** The newest line of its log that says that something is wrong with one of these objects. */
+async function troubleOf(
+  { lab }: Scene,
+  { metadata }: Pod,
+  objects: ReadonlySet<string>,
+): Promise<string | undefined> {
+  const names = [...objects].map((object) => object.slice(object.indexOf(' ') + 1));
+  const log = await lab
+    .cluster()
+    .logs(metadata)
+    .catch(() => '');
+  const isAbout = (line: string) => TROUBLE.test(line) && names.some((name) => line.includes(name));
+  const line = log.split('\n').findLast(isAbout);
+  return line === undefined ? undefined : `pod ${metadata.name}: ${line}`;
+}
+
+/** `Node NAME` and `Service NAME` of what the phase waits for. */
+async function waitingObjects({ lab, provider }: Scene): Promise<ReadonlySet<string>> {
+  const nodes = await machineNodes(lab, machineWishes(provider.definition));
+  const names = nodes.filter((node) => !isInitialised(node)).map(({ metadata }) => `Node ${metadata.name}`);
+  const service = await lab.cluster().client.find(Service, HELLO_SERVICE);
+  const isWaiting = service !== undefined && (service.status?.loadBalancer?.ingress ?? []).length === 0;
+  return new Set(isWaiting ? [...names, `Service ${HELLO_SERVICE.name}`] : names);
+}
+
+async function leads({ lab, provider, kubectl, namespace }: Scene): Promise<ProbeAnswer> {
+  if ((await leadingPod(lab, provider)) !== undefined) return TRUE;
+  const next = [`${kubectl} get leases -n ${namespace}`];
+  return { isTrue: false, evidence: `none of its pods holds the lease in namespace ${namespace}`, next };
+}
+
+async function areInitialised({ lab, provider, kubectl }: Scene): Promise<ProbeAnswer> {
+  const nodes = await machineNodes(lab, machineWishes(provider.definition));
+  const waiting = nodes.filter((node) => !isInitialised(node)).map(({ metadata }) => metadata.name);
+  if (waiting.length === 0) return TRUE;
+  const next = [`${kubectl} describe nodes ${waiting.join(' ')}`];
+  return { isTrue: false, evidence: `these nodes still wait for it: ${waiting.join(', ')}`, next };
+}
+
+async function hasAddress({ lab, kubectl }: Scene): Promise<ProbeAnswer> {
+  const { namespace, name } = HELLO_SERVICE;
+  const next = [`${kubectl} describe service -n ${namespace} ${name}`];
+  if ((await balancerUrl(lab)) !== undefined) return TRUE;
+  return { isTrue: false, evidence: `Service ${name} has no address of a load balancer`, next };
+}

@@ -1,0 +1,83 @@
+import { humanDuration } from '../../base/duration.ts';
+import { redactedText } from '../../base/redaction.ts';
+import { FAILURES, isFailureCode } from '../failures.ts';
+import { printable } from '../journey/plain-text.ts';
+import { countOf, type Finding, isShowable, type LintReport } from './finding.ts';
+
+/** Lines before the one that is meant. */
+const CONTEXT_LINES = 2;
+const LONGEST_LINE = 120;
+const TAB = '  ';
+const GUTTER = 6;
+
+export interface LintEnd {
+  readonly durationMs: number;
+  /** There are errors, or more warnings than are allowed. */
+  readonly isFailed: boolean;
+}
+
+/** Findings for people, with the lines that they are about, and how it ended (experience X41). */
+export function lintText({ findings, files, sources }: LintReport, end: LintEnd): string {
+  const hidden = findings.filter((finding) => !isShowable(finding));
+  const parts = findings.flatMap((finding) => {
+    const isSecret = (line: number) => hidden.some((other) => other.file === finding.file && other.line === line);
+    const lines = (sources.get(finding.file) ?? '').split('\n');
+    return findingLines(
+      finding,
+      lines.map((text, index) => (isSecret(index + 1) ? '…' : text)),
+    );
+  });
+  return [...parts, summary(findings, files, end)].join('\n');
+}
+
+function findingLines(finding: Finding, lines: readonly string[]): readonly string[] {
+  const { file, line, column, severity, code, message, why, fix } = finding;
+  const indent = ' '.repeat(GUTTER);
+  return [
+    `${file}:${line}:${column}  ${severity}  ${code}  ${printable(message)}`,
+    ...(isShowable(finding) ? excerpt(finding, lines) : []),
+    ...(why === '' ? [] : [`${indent}= why   ${printable(why)}`]),
+    `${indent}= fix   ${printable(fix)}`,
+  ];
+}
+
+/** The line that is meant under those before it, with marks below. */
+function excerpt({ line, column, length, code }: Finding, lines: readonly string[]): readonly string[] {
+  const meant = lines[line - 1];
+  if (meant === undefined) return [];
+  const first = Math.max(1, line - CONTEXT_LINES);
+  const rows = lines
+    .slice(first - 1, line)
+    .map((text, index) => `${String(first + index).padStart(GUTTER - 1)} │ ${shownLine(text)}`.trimEnd());
+  const before = shownLine(meant.slice(0, column - 1)).length;
+  const marks = Math.max(1, Math.min(shownLine(meant.slice(column - 1)).length, length));
+  const isVisible = before + marks <= LONGEST_LINE;
+  return isVisible
+    ? [...rows, `${' '.repeat(GUTTER)}│ ${' '.repeat(before)}${'^'.repeat(marks)}${titleOf(code)}`]
+    : rows;
+}
+
+/** Nothing that a terminal would obey, no secret, not too long; one column per letter. */
+function shownLine(text: string): string {
+  // The field of a definition holds names of secrets, which are none.
+  const [field = '', ...rest] = text.split(/(?<=\bsecrets)(?=\s*:)/);
+  const clean = rest.length === 0 ? redactedText(field) : text;
+  const plain = printable(clean.replaceAll('\t', TAB));
+  return plain.length > LONGEST_LINE ? `${plain.slice(0, LONGEST_LINE - 1)}…` : plain;
+}
+
+const titleOf = (code: string): string => {
+  const title = isFailureCode(code) ? FAILURES[code].title : '';
+  return title === '' ? '' : ` ${title.charAt(0).toLowerCase()}${title.slice(1)}`;
+};
+
+function summary(findings: readonly Finding[], files: number, { durationMs, isFailed }: LintEnd): string {
+  const [errors, warnings] = [countOf(findings, 'error'), countOf(findings, 'warning')];
+  const symbol = isFailed ? '✖' : findings.length > 0 ? '▲' : '✔';
+  const counts = `${counted(errors, 'error')}, ${counted(warnings, 'warning')} in ${counted(files, 'file')}`;
+  const worst = findings.find(({ severity }) => severity === 'error') ?? findings[0];
+  const explain = worst === undefined ? [] : [`explain: slipway explain ${worst.code}`];
+  return [`${symbol} ${counts}`, humanDuration(durationMs), ...explain].join(' · ');
+}
+
+const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;

@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict';
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { scratchDirectory } from '../../../test/support/scratch.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { SystemClock } from '../../base/clock.ts';
+import { parseYaml } from '../../object/yaml.ts';
+import type { ExitCode, VerbContext } from '../verb.ts';
+import { renderVerb } from '../verbs/render.ts';
+
+const SDK = pathToFileURL(resolve('src/sdk/index.ts')).href;
+
+/** A definition in a file, as partners write them. */
+const providerText = (metadata: string): string => `
+import { defineProvider } from '${SDK}';
+export default defineProvider({
+  name: 'acme',
+  displayName: 'Acme Cloud',
+  architectures: ['amd64'],
+  providerID: { scheme: 'acme', format: '{id}', pattern: /^acme:\\/\\/.+$/ },
+  secrets: ['ACME_TOKEN'],
+  connect: () => ({ client: undefined, clusterId: 'test' }),
+  capabilities: {
+    instances: { declare: () => ({}), describe: async () => ({ state: 'unmanaged' }) },
+    ${metadata}
+  },
+});
+`;
+const METADATA =
+  "metadata: { declare: () => ({ addresses: ['169.254.169.254'], paths: { instanceId: '/id' } }) },";
+
+interface Ran {
+  readonly code: ExitCode;
+  readonly text: string;
+  readonly json: unknown;
+  readonly hints: readonly string[];
+}
+
+/** Runs the verb in a folder, with `--flag=value` words. */
+async function render(folder: string, ...words: readonly string[]): Promise<Ran> {
+  const results: { readonly text: string; readonly json: unknown }[] = [];
+  const hints: string[] = [];
+  const context: VerbContext = {
+    output: {
+      result: (text, json) => void results.push({ text, json }),
+      hint: (text) => void hints.push(text),
+      show: () => assert.fail('there is no journey'),
+    },
+    clock: new SystemClock(),
+    signal: new AbortController().signal,
+    folder,
+    env: {},
+  };
+  const flags = new Map(
+    words
+      .filter((word) => word.startsWith('--'))
+      .map((word) => {
+        const [name = '', value = 'true'] = word.slice(2).split('=');
+        return [name, value] as const;
+      }),
+  );
+  const positionals = words.filter((word) => !word.startsWith('--'));
+  const code = await renderVerb.run(context, { flags, env: {} }, positionals);
+  const [{ text, json } = { text: '', json: undefined }] = results;
+  return { code, text, json, hints };
+}
+
+/** A project of a partner. */
+async function projectWith(metadata = METADATA) {
+  const scratch = await scratchDirectory();
+  await writeFile(join(scratch.path, 'provider.ts'), providerText(metadata));
+  return scratch;
+}
+
+const documentsOf = (text: string): readonly KubeObject[] =>
+  text
+    .split(/^---$/m)
+    .slice(1)
+    .map((document) => parseYaml(document) as KubeObject);
+
+const filesIn = async (folder: string): Promise<readonly string[]> => {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
+    .toSorted();
+};
+
+const NAME = 'acme-cloud-controller-manager';
+
+describe('slipway render', () => {
+  it('ccm/O4: prints everything that installs a provider as one stream, with its origin on top', async () => {
+    await using project = await projectWith();
+    const { code, text, json, hints } = await render(project.path, 'deploy');
+    assert.equal(code, 0);
+    assert.match(text, /^# Written by slipway \S+: render deploy for acme, input sha256:[0-9a-f]{64}\n---\n/);
+    const documents = documentsOf(text);
+    assert.deepEqual(
+      documents.map(({ kind }) => kind),
+      [
+        'Namespace',
+        'ServiceAccount',
+        'ClusterRole',
+        'ClusterRoleBinding',
+        'Role',
+        'RoleBinding',
+        'RoleBinding',
+        'ConfigMap',
+        'Deployment',
+        'MachineConfig',
+        'MachineConfig',
+      ],
+    );
+    assert.deepEqual(json, { apiVersion: 'v1', kind: 'List', items: documents });
+    assert.deepEqual(hints, []);
+  });
+
+  it('ccm/O13: says why there is no MachineConfig where machines cannot find out who they are', async () => {
+    await using project = await projectWith('');
+    const { text, hints } = await render(project.path, 'deploy');
+    assert.ok(!documentsOf(text).some(({ kind }) => kind === 'MachineConfig'));
+    assert.match(
+      hints.join('\n'),
+      /no MachineConfig with the provider ID: the definition has no metadata capability/,
+    );
+    await render(project.path, 'deploy', '--out=out');
+    assert.match(
+      await readFile(join(project.path, 'out/README.md'), 'utf8'),
+      /There are no MachineConfigs: the def/,
+    );
+  });
+
+  it('passes on what it is told', async () => {
+    await using project = await projectWith();
+    const { text } = await render(
+      project.path,
+      'deploy',
+      '--image=example.com/acme:7',
+      '--namespace=clouds',
+      '--topology=sno',
+      '--secure-port=10300',
+      '--cloud-config=secret',
+      '--cluster-name=east',
+    );
+    const deployment = JSON.stringify(documentsOf(text).find(({ kind }) => kind === 'Deployment'));
+    for (const part of [
+      '"image":"example.com/acme:7"',
+      '"namespace":"clouds"',
+      '"replicas":1',
+      '--secure-port=10300',
+      '--cloud-config=/etc/cloud/config/cloud.conf',
+      '--cluster-name=east',
+      '"secretName":"cloud-config"',
+    ]) {
+      assert.ok(deployment.includes(part), part);
+    }
+  });
+
+  it('prints roles alone, with those for an account per controller when asked', async () => {
+    await using project = await projectWith();
+    const kinds = documentsOf((await render(project.path, 'rbac')).text).map(({ kind }) => kind);
+    assert.deepEqual(
+      new Set(kinds),
+      new Set(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding']),
+    );
+    const { text } = await render(project.path, 'rbac', '--use-service-account-credentials');
+    assert.match(text, /serviceaccounts\/token/);
+  });
+
+  it('ccm/O17: prints the static pod, and where its credentials have to be', async () => {
+    await using project = await projectWith();
+    const { text, hints } = await render(project.path, 'bootstrap');
+    assert.deepEqual(
+      documentsOf(text).map(({ kind }) => kind),
+      ['Pod'],
+    );
+    assert.match(hints.join(), /put ACME_TOKEN into cloud\.conf/);
+    assert.deepEqual((await render(project.path, 'bootstrap', '--cloud-config=secret')).hints, []);
+  });
+
+  it('ccm/O1, ccm/O14: writes files where the installer takes them from, and finds them unchanged', async () => {
+    await using project = await projectWith();
+    const { code, json } = await render(project.path, 'deploy', '--out=out');
+    assert.equal(code, 0);
+    const files = [
+      'README.md',
+      'butane/99_openshift-machineconfig_00-master-kubelet-providerid.bu',
+      'butane/99_openshift-machineconfig_00-worker-kubelet-providerid.bu',
+      'install-config-platform.yaml',
+      `manifests/${NAME}-00-namespace.yaml`,
+      `manifests/${NAME}-01-rbac.yaml`,
+      `manifests/${NAME}-02-trusted-ca.yaml`,
+      `manifests/${NAME}-03-deployment.yaml`,
+      'openshift/99_openshift-machineconfig_00-master-kubelet-providerid.yaml',
+      'openshift/99_openshift-machineconfig_00-worker-kubelet-providerid.yaml',
+    ];
+    assert.deepEqual(await filesIn(join(project.path, 'out')), files);
+    assert.deepEqual((json as { readonly files: readonly string[] }).files.toSorted(), files);
+    const snippet = await readFile(join(project.path, 'out/install-config-platform.yaml'), 'utf8');
+    assert.deepEqual(parseYaml(snippet), {
+      platform: { external: { platformName: 'acme', cloudControllerManager: 'External' } },
+    });
+    const again = await render(project.path, 'deploy', '--out=out', '--check');
+    assert.deepEqual([again.code, again.json], [0, { folder: join(project.path, 'out'), drift: [] }]);
+  });
+
+  it('ends a check with 1 for files that differ, are missing or are not rendered any more, and writes nothing', async () => {
+    await using project = await projectWith();
+    await render(project.path, 'deploy', '--out=out');
+    const place = join(project.path, 'out');
+    const deployment = join(place, `manifests/${NAME}-03-deployment.yaml`);
+    const edited = (await readFile(deployment, 'utf8')).replace('replicas: 2', 'replicas: 3');
+    await writeFile(deployment, edited);
+    await rm(join(place, `manifests/${NAME}-02-trusted-ca.yaml`));
+    await cp(deployment, join(place, 'manifests/old.yaml'));
+    await writeFile(join(place, 'manifests/own.yaml'), 'kind: ConfigMap\n');
+    const { code, json, text } = await render(project.path, 'deploy', '--out=out', '--check');
+    assert.equal(code, 1);
+    assert.deepEqual((json as { readonly drift: unknown }).drift, [
+      { path: `manifests/${NAME}-02-trusted-ca.yaml`, problem: 'missing' },
+      { path: `manifests/${NAME}-03-deployment.yaml`, problem: 'differs' },
+      { path: 'manifests/old.yaml', problem: 'is no longer rendered' },
+    ]);
+    assert.match(text, /^out differs from what slipway render deploy writes:\n/);
+    assert.equal(await readFile(deployment, 'utf8'), edited);
+    const written = await render(project.path, 'deploy', '--out=out');
+    assert.deepEqual(written.hints, ['out/manifests/old.yaml is no longer rendered; remove it']);
+  });
+
+  it('writes nothing over a file that it has not written, and says which', async () => {
+    await using project = await projectWith();
+    const readme = join(project.path, 'README.md');
+    await writeFile(readme, '# Ours\n');
+    await assert.rejects(render(project.path, 'deploy', '--out=.'), {
+      code: 'SW1304',
+      exitCode: 3,
+      message: `${readme} cannot be written: it is there, and slipway did not write it`,
+    });
+    assert.deepEqual(await filesIn(project.path), ['README.md', 'provider.ts']);
+    assert.equal(await readFile(readme, 'utf8'), '# Ours\n');
+    // What another `render` has written is its own.
+    await render(project.path, 'rbac', '--out=out');
+    assert.equal((await render(project.path, 'deploy', '--out=out')).code, 0);
+  });
+
+  it('says in the first line when anything that it was made from is different', async () => {
+    await using project = await projectWith();
+    const first = async (...words: readonly string[]) =>
+      (await render(project.path, 'deploy', ...words)).text.split('\n', 1)[0];
+    assert.equal(await first(), await first());
+    assert.notEqual(await first(), await first('--topology=sno'));
+    await using other = await projectWith('');
+    const { text } = await render(other.path, 'deploy');
+    assert.notEqual(text.split('\n', 1)[0], await first());
+  });
+
+  const wrong = [
+    { words: ['deploi'], want: /makes no "deploi"\. Did you mean deploy\?/ },
+    { words: ['nothing'], want: /there are: deploy, rbac, bootstrap/ },
+    { words: ['deploy', '--component=cloud-controler-manager'], want: /Did you mean cloud-controller-manager\?/ },
+    { words: ['deploy', '--check'], want: /--check compares with a folder/ },
+    { words: ['deploy', '--namespace=Not_One'], want: /"Not_One" cannot be the name of a namespace/ },
+    { words: ['deploy', '--provider=nowhere.ts'], want: /nowhere\.ts/ },
+  ];
+  for (const { words, want } of wrong) {
+    it(`refuses "${words.join(' ')}" with exit code 2`, async () => {
+      await using project = await projectWith();
+      await assert.rejects(render(project.path, ...words), { exitCode: 2, message: want });
+    });
+  }
+
+  it('refuses a folder that cannot be written with exit code 3', async () => {
+    await using project = await projectWith();
+    await assert.rejects(render(project.path, 'deploy', '--out=provider.ts'), {
+      code: 'SW1304',
+      exitCode: 3,
+      message: /cannot be written/,
+    });
+  });
+});

@@ -1,0 +1,57 @@
+import type { SettingTable } from '../settings.ts';
+import { defineVerb } from '../verb.ts';
+
+const settings = {
+  output: {
+    type: 'string',
+    allowed: ['text', 'json', 'sarif'],
+    default: 'text',
+    env: 'SLIPWAY_OUTPUT',
+    description: 'text for people, json for programs, sarif (2.1.0) for code hosts and editors',
+  },
+  'max-warnings': {
+    type: 'integer',
+    min: 0,
+    max: 1_000_000,
+    default: undefined,
+    description: 'more warnings than so many end with exit code 1; any number is fine without it',
+  },
+} as const satisfies SettingTable;
+
+/** Checks a definition without running anything of it but `declare()`. */
+export const lintVerb = defineVerb({
+  name: 'lint',
+  group: 'start here',
+  summary: 'check the definition of a provider: what is wrong, why, and how to fix it',
+  examples: ['slipway lint examples/acme-cloud', 'slipway lint examples/acme-cloud --output sarif'],
+  positionals: [
+    {
+      name: 'PATH',
+      description: 'a definition such as provider.ts, or the folder that it is in',
+      isRequired: true,
+    },
+  ],
+  settings,
+  load: async () => {
+    const [{ lintProvider }, { lintText }, { lintSarif }, { countOf }, { releaseVersion }] = await Promise.all([
+      import('../lint/lint-provider.ts'),
+      import('../lint/lint-text.ts'),
+      import('../lint/lint-sarif.ts'),
+      import('../lint/finding.ts'),
+      import('../release.ts'),
+    ]);
+    return async ({ output, folder, clock }, { output: form, 'max-warnings': most = Infinity }, positionals) => {
+      const startMs = clock.monotonicMs();
+      const report = await lintProvider(folder, positionals[0] ?? '.');
+      const errors = countOf(report.findings, 'error');
+      const warnings = countOf(report.findings, 'warning');
+      const isFailed = errors > 0 || warnings > most;
+      const text = lintText(report, { durationMs: clock.monotonicMs() - startMs, isFailed });
+      const { findings, files } = report;
+      const document =
+        form === 'sarif' ? lintSarif(report, releaseVersion()) : { errors, warnings, files, findings };
+      output.result(text, document);
+      return isFailed ? 1 : 0;
+    };
+  },
+});

@@ -1,0 +1,87 @@
+import { IMAGE_SETTING } from '../release.ts';
+import type { SettingTable } from '../settings.ts';
+import { defineVerb } from '../verb.ts';
+
+export const RENDER_SETTINGS = {
+  provider: {
+    type: 'path',
+    of: 'file',
+    default: 'provider.ts',
+    description: 'the definition of the provider: a file, or the folder that it is in',
+  },
+  component: {
+    type: 'string',
+    default: 'cloud-controller-manager',
+    description: 'what is installed: cloud-controller-manager',
+  },
+  image: IMAGE_SETTING,
+  namespace: {
+    type: 'string',
+    default: undefined,
+    description: 'where it runs; without it, the name of the provider and that of the component',
+  },
+  topology: {
+    type: 'string',
+    allowed: ['ha', 'sno'],
+    default: 'ha',
+    description: 'ha: two replicas; sno: one, for a cluster of a single node',
+  },
+  'secure-port': {
+    type: 'integer',
+    min: 0,
+    max: 65_535,
+    default: 10_258,
+    description: 'its port on the host: another where a second cloud controller manager can be, 0 for none',
+  },
+  'cloud-config': {
+    type: 'string',
+    allowed: ['none', 'configmap', 'secret'],
+    default: 'none',
+    description: 'what holds the cloud configuration, under the name cloud-config and the key cloud.conf',
+  },
+  'cluster-name': {
+    type: 'string',
+    default: undefined,
+    description: 'what things in the cloud are named after, where a cloud serves several clusters',
+  },
+  'use-service-account-credentials': {
+    type: 'boolean',
+    default: false,
+    description: 'each controller acts as its own account, which the program then may get tokens for',
+  },
+  out: {
+    type: 'path',
+    of: 'folder',
+    default: undefined,
+    description: 'write files there instead of one stream to standard output',
+  },
+  check: {
+    type: 'boolean',
+    default: false,
+    description: 'write nothing; exit code 1 when the files in --out are not as they would be written now',
+  },
+} as const satisfies SettingTable;
+
+/** Makes what installs a provider out of its definition. */
+export const renderVerb = defineVerb({
+  name: 'render',
+  group: 'start here',
+  summary: 'make what installs a provider on a cluster out of its definition',
+  examples: [
+    'slipway render deploy --provider provider.ts --image example.com/team/provider:1',
+    'slipway render deploy --out deploy --check',
+  ],
+  positionals: [
+    {
+      name: 'WHAT',
+      description:
+        'deploy (everything), rbac (account and roles), bootstrap (a static pod for the bootstrap machine)',
+      isRequired: true,
+    },
+  ],
+  settings: RENDER_SETTINGS,
+  load: async () => {
+    const { runRender } = await import('../render/render.ts');
+    return runRender;
+  },
+});

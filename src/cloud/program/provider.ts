@@ -1,0 +1,100 @@
+import { readFile } from 'node:fs/promises';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf, userError } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import type { Environment } from '../../kube/config/surroundings.ts';
+import type { Metrics } from '../../kube/metrics/metrics.ts';
+import { connectProvider, type ProviderCall } from '../../sdk/provider/connect-provider.ts';
+import type { ConnectedProvider } from '../../sdk/provider/connected-provider.ts';
+import type { ProviderDefinition } from '../../sdk/provider/provider-definition.ts';
+import type { ProgramSettings } from './settings.ts';
+
+/** Finds the definition of a provider; undefined when there is none of that name. */
+export type FindProvider = (request: {
+  readonly name: string;
+  /** Of a file or a folder; empty: one that is built in. */
+  readonly path: string;
+}) => Promise<ProviderDefinition | undefined>;
+
+/** A definition and what `--cloud-config` says; undefined without the flag, never an empty text instead (P7). */
+export interface FoundProvider {
+  readonly definition: ProviderDefinition;
+  readonly config: string | undefined;
+}
+
+type Wanted = Pick<ProgramSettings, 'cloudProvider' | 'providerPath' | 'cloudConfigFile'>;
+
+/** Throws a userError when there is no such provider, or its configuration cannot be read (P7). */
+export async function foundProvider(wanted: Wanted, find: FindProvider): Promise<FoundProvider> {
+  const { cloudProvider: name, providerPath: path, cloudConfigFile } = wanted;
+  if (name === 'external') {
+    throw userError('NoProvider', '--cloud-provider=external is for kubelets: name the provider itself here');
+  }
+  const definition = await find({ name, path });
+  if (definition?.name !== name) {
+    const other = definition === undefined ? '' : `; ${path} defines "${definition.name}"`;
+    throw userError('UnknownProvider', `unknown cloud provider "${name}"${other}`);
+  }
+  return { definition, config: await configText(cloudConfigFile) };
+}
+
+async function configText(file: string): Promise<string | undefined> {
+  if (file === '') return undefined;
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    throw userError('UnreadableFile', `couldn't open cloud provider configuration ${file}: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
+}
+
+export interface ProviderSurroundings {
+  readonly env: Environment;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly signal: AbortSignal;
+}
+
+/** Throws when the provider cannot be connected, or does not know which cluster this is (P8). */
+export async function connected(
+  { definition, config }: FoundProvider,
+  { cloud, allowUntaggedCloud }: Pick<ProgramSettings, 'cloud' | 'allowUntaggedCloud'>,
+  { env, clock, log, metrics, signal }: ProviderSurroundings,
+): Promise<ConnectedProvider> {
+  // Whoever connects it lets it ask for nothing but what it lists.
+  const secret = (name: string) => env[name];
+  const provider = await connectProvider(definition, {
+    context: { config, secret, clock, log, signal },
+    callTimeoutMs: cloud.providerCallTimeoutMs,
+    onCall: counted(metrics),
+  });
+  if (provider.clusterId !== undefined) return provider;
+  if (allowUntaggedCloud) {
+    log.warn(
+      { provider: provider.name },
+      'The provider knows no id of the cluster: what it makes may be mixed up',
+    );
+    return provider;
+  }
+  await provider[Symbol.asyncDispose]();
+  throw userError(
+    'NoClusterId',
+    `provider ${provider.name} knows no id of the cluster, so that what it makes cannot be told from that of others; configure one, or give --allow-untagged-cloud`,
+  );
+}
+
+const SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+function counted(metrics: Metrics): (call: ProviderCall) => void {
+  const labels = ['capability', 'method', 'result'];
+  const durations = metrics.histogram({
+    name: 'cloud_provider_call_duration_seconds',
+    help: 'How long calls of the provider took.',
+    labels,
+    buckets: SECONDS,
+  });
+  return ({ capability, method, result, kind, durationMs }) =>
+    durations.observe({ capability, method, result: kind ?? result }, durationMs / 1000);
+}

@@ -1,0 +1,117 @@
+// The phases of the journey that bring a provider to a cluster, with real processes.
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { Event } from '../../src/api/generated/core-v1.ts';
+import type { Failure, JourneyEvent } from '../../src/api/journey.ts';
+import { cloudPhase } from '../../src/app/cloud/cloud-phase.ts';
+import { slipwayImages } from '../../src/app/cloud/slipway-image.ts';
+import { failureWithCause } from '../../src/app/journey/cause.ts';
+import { LAB } from '../../src/app/lab/lab-handover.ts';
+import { definitionPhase } from '../../src/app/provider/definition-phase.ts';
+import { TimeUp } from '../../src/lab/clock/auto-lab-clock.ts';
+import { type Lab, startLab } from '../../src/lab/index.ts';
+import { phaseContext } from '../support/phase-context.ts';
+import { outcomeOf, scratchDirectory } from '../support/scratch.ts';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+
+/** `slipway up --once` in a folder, as users start it: how it ended, and what it said of the cloud. */
+async function up(folder: string) {
+  const { PATH, HOME } = process.env;
+  const words = ['--conditions=slipway-source', MAIN, 'up', '--once', '--output', 'json'];
+  // The folder goes with --data, since a child starts in ours.
+  const args = [...words, '--data', join(folder, '.slipway')];
+  const { code, stdout, stderr } = await outcomeOf(process.execPath, args, { PATH, HOME, LANG: 'C.UTF-8' });
+  assert.equal(code, 0, `${stdout}${stderr}`);
+  const all: readonly JourneyEvent[] = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const events = all.filter(({ phase }) => phase === 'cloud');
+  const end = events.find(({ kind }) => kind === 'end') ?? assert.fail(stdout);
+  const shown = events.flatMap(({ row }) => (row === undefined ? [] : [`${row.path.join(' ')} ${row.word}`]));
+  return { end, rows: [...new Set(shown)] };
+}
+
+/** How the phase fails in a lab in which something is wrong; time is up as soon as `isOver`. */
+async function failureIn(
+  provider: string | undefined,
+  spoil: (lab: Lab) => void,
+  isOver: (lab: Lab) => Promise<boolean> = async () => false,
+): Promise<Failure> {
+  await using folder = await scratchDirectory();
+  const { context } = phaseContext(folder.path);
+  const loaded = await definitionPhase(provider).run(context);
+  assert.equal(loaded.health, 'done', JSON.stringify(loaded));
+  await using lab = await startLab({ cloud: true, images: slipwayImages(), maxGraceMs: 1000 });
+  const until: Lab['until'] = (check, options) =>
+    lab.until(async () => {
+      if (await isOver(lab)) throw new TimeUp(0);
+      return check();
+    }, options);
+  LAB.put(context, { lab: { ...lab, until }, hasHello: true, startedAt: lab.clock.now() });
+  spoil(lab);
+  const outcome = await cloudPhase.run(context);
+  assert.equal(outcome.health, 'failed', JSON.stringify(outcome));
+  const circumstances = { warnings: [], waitingFor: undefined, log: 'journey.log', continuation: [] };
+  return failureWithCause(cloudPhase, outcome, context, circumstances);
+}
+
+/** Whether somebody has been warned of something. */
+async function isWarned(lab: Lab): Promise<boolean> {
+  const { items } = await lab.cluster().client.list(Event);
+  return items.some(({ type, involvedObject }) => type === 'Warning' && involvedObject.kind === 'Node');
+}
+
+const NAMES = ['acme-cloud-1', 'acme-cloud-2', 'acme-cloud-3'];
+
+describe('the cloud phase of the journey', () => {
+  it('ccm/N3, ccm/S14: shows machines that become nodes and a load balancer that answers, and finds them again', async () => {
+    await using folder = await scratchDirectory();
+    const first = await up(folder.path);
+    assert.match(first.end.detail, /^3 nodes initialised, load balancer \S+ answers$/);
+    for (const name of NAMES) assert.ok(first.rows.includes(`${name} initialised`), first.rows.join('\n'));
+    const second = await up(folder.path);
+    assert.equal(second.end.health, 'done');
+    assert.deepEqual(
+      second.rows,
+      NAMES.map((name) => `${name} initialised`),
+    );
+    assert.deepEqual(second.end.addresses, first.end.addresses);
+  });
+
+  it('experience/X31: names what the provider was told when its credentials are wrong', async () => {
+    const refuse = ({ cloud }: Lab) =>
+      void cloud.fault({ match: { path: '/v1/tokens' }, effect: { status: 401 } });
+    const { what, cause, look } = await failureIn(undefined, refuse, isWarned);
+    assert.match(what, /^3 of 3 nodes still carry the taint node\.cloudprovider\.kubernetes\.io\/uninitialized$/);
+    assert.match(cause, /^Node acme-cloud-\d: CloudUnauthenticated: POST \/v1\/tokens: .*Unauthenticated/);
+    assert.match(look.join('\n'), /kubectl .* logs -n acme-cloud-cloud-controller-manager acme-cloud-cloud-c/);
+    assert.match(look.join('\n'), /cloud-not-ready\.txt/);
+  });
+
+  it('experience/X31: names the last words of a cloud controller manager that cannot stay up, without a long wait', async () => {
+    await using folder = await scratchDirectory();
+    await writeFile(join(folder.path, 'provider.ts'), UNUSABLE);
+    const { cause, look } = await failureIn(folder.path, () => {});
+    assert.match(cause, /^pod tiny-cloud-controller-manager-\S+ ended (once|\d+ times): .*TINY_KEY is missing/);
+    assert.match(look.join('\n'), /kubectl .* logs --previous -n tiny-cloud-controller-manager tiny-cloud-c/);
+  });
+});
+
+/** A provider that loads, and cannot be connected. */
+const UNUSABLE = `
+import { defineProvider, ProviderError } from 'slipway/sdk';
+export default defineProvider({
+  name: 'tiny',
+  displayName: 'Tiny',
+  architectures: ['amd64'],
+  providerID: { scheme: 'tiny', format: '{id}', pattern: /^tiny:\\/\\/.+$/ },
+  connect: () => {
+    throw new ProviderError('invalid', 'TINY_KEY is missing');
+  },
+  capabilities: { instances: { declare: () => ({}), describe: async () => ({ state: 'unmanaged' }) } },
+});
+`;
