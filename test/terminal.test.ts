@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -114,7 +114,14 @@ const isRunning = (pid: number): boolean => {
   return !/\) [ZX]/.test(stat);
 };
 
-const freshFolder = (): string => mkdtempSync(join(tmpdir(), 'slipway-terminal-'));
+/** With the smallest lab, for what does not depend on what the phases do. */
+const SMALL = `${SLIPWAY} up --scenario small.yaml`;
+
+function freshFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'slipway-terminal-'));
+  writeFileSync(join(folder, 'small.yaml'), 'nodes: 1\n');
+  return folder;
+}
 
 describe('slipway up, as users start it', () => {
   let folder = '';
@@ -132,14 +139,14 @@ describe('slipway up, as users start it', () => {
   });
 
   it('experience/X6: has no colour with NO_COLOR', needsScript, async () => {
-    const { exit, output } = inTerminal(`${SLIPWAY} up --once`, folder, { NO_COLOR: '1' });
+    const { exit, output } = inTerminal(`${SMALL} --once`, folder, { NO_COLOR: '1' });
     assert.equal(await exit, 0);
     // oxlint-disable-next-line no-control-regex -- escape codes are what is looked for
     assert.doesNotMatch(output(), /\u001b\[[0-9;]*m/);
   });
 
   it('experience/X6: draws with ASCII in a locale that is not UTF-8', needsScript, async () => {
-    const { exit, output } = inTerminal(`${SLIPWAY} up --once`, folder, { LANG: 'C' });
+    const { exit, output } = inTerminal(`${SMALL} --once`, folder, { LANG: 'C' });
     assert.equal(await exit, 0);
     // oxlint-disable-next-line no-control-regex -- escape codes are what is looked for
     assert.match(output(), /^[\u001b\r\n\x20-\x7e]*$/);
@@ -147,14 +154,14 @@ describe('slipway up, as users start it', () => {
 
   it('experience/X2: is a log on a dumb terminal and in a build', needsScript, async () => {
     for (const env of [{ TERM: 'dumb' }, { CI: 'true' }]) {
-      const { exit, output } = inTerminal(`${SLIPWAY} up --once`, folder, env);
+      const { exit, output } = inTerminal(`${SMALL} --once`, folder, env);
       assert.equal(await exit, 0);
       assert.ok(!output().includes('\u001b'));
     }
   });
 
   it('experience/X4: writes neither escape codes nor carriage returns into a pipe', async () => {
-    const { exit, output, errors } = inShell(`${SLIPWAY} up --once`, folder);
+    const { exit, output, errors } = inShell(`${SMALL} --once`, folder);
     assert.equal(await exit, 0);
     assert.equal(errors(), '');
     assert.ok(!output().includes('\u001b') && !output().includes('\r'));
@@ -183,7 +190,7 @@ describe('slipway up, as users start it', () => {
   });
 
   it('experience/X1: prints nothing but JSON lines with --output json', async () => {
-    const { exit, output, errors } = inShell(`${SLIPWAY} up --once --output json`, folder);
+    const { exit, output, errors } = inShell(`${SMALL} --once --output json`, folder);
     assert.equal(await exit, 0);
     assert.equal(errors(), '');
     const events = output()
@@ -254,7 +261,7 @@ describe('the keys of a real terminal', () => {
     async () => {
       const shell = inTerminal('bash --norc --noprofile -i', folder, { PS1: 'prompt> ' });
       await shell.until('prompt>');
-      shell.type(`sh -c 'echo $$ > sh.pid; ${SLIPWAY} up 2> errors; true'\n`);
+      shell.type(`sh -c 'echo $$ > sh.pid; ${SMALL} 2> errors; true'\n`);
       await shell.until('Ctrl-C stops everything it started');
       process.kill(Number(readFileSync(join(folder, 'sh.pid'), 'utf8')), 'SIGTERM');
       await shell.until('Terminated');
