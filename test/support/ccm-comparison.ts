@@ -45,7 +45,8 @@ async function playStep(story: Story, step: Step, scenes: readonly Scene[]): Pro
   await Promise.all(scenes.map((scene) => step.act(scene)));
   for (const startedMs = performance.now(); ; await sleep(TURN_MS)) {
     const compared = await compare(story, step, scenes);
-    if (compared.isSettled && compared.unexpected.length === 0) return compared.deviations;
+    const isComplete = (step.deviations ?? []).every((id) => compared.deviations.includes(id));
+    if (compared.isSettled && isComplete && compared.unexpected.length === 0) return compared.deviations;
     if (performance.now() - startedMs <= PATIENCE_MS) continue;
     assert.fail(`${story.title}, ${step.name}: ${JSON.stringify(compared, undefined, 1)}`);
   }

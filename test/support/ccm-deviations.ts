@@ -25,6 +25,12 @@ export const DEVIATIONS: readonly Deviation[] = [
       difference.go === undefined && WAITING.some((reason) => isEventOf(reason, difference)),
   },
   {
+    id: 'condition',
+    row: 'a problem that lasts is only logged',
+    stories: ['init'],
+    matches: ({ path, go }) => path.endsWith(' → conditions → CloudProviderDegraded') && go === undefined,
+  },
+  {
     id: 'evidence',
     row: 'the event `DeletingNode` says that the machine does not exist',
     stories: ['life', 'empty'],

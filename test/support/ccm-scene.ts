@@ -160,6 +160,8 @@ export interface Step {
   readonly act: (scene: Scene) => unknown;
   /** Whether it has come about; for something that must not happen: whether there was time for it. */
   readonly isSettled: (view: View, scene: Scene) => boolean;
+  /** Deviations without which it is not over: what comes a moment later would be seen by luck only. */
+  readonly deviations?: readonly string[];
 }
 
 export interface Story {

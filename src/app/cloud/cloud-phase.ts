@@ -24,7 +24,7 @@ import {
 } from './cloud-facts.ts';
 import { cloudProbes } from './cloud-probes.ts';
 import { endEarlierLife, installInLab } from './install-in-lab.ts';
-import { bootMachines, type MachineWish, machineWishes } from './lab-machines.ts';
+import { bootMachines, type MachineWish, machineWishes, removeEarlierRun } from './lab-machines.ts';
 
 const ANSWER_MS = 2000;
 const PAUSE_MS = 200;
@@ -53,14 +53,16 @@ async function worked(context: PhaseContext, lab: Lab, provider: LoadedProvider)
   const { signal } = context;
   const cluster = lab.cluster();
   const machines = machineWishes(provider.definition);
+  const { startedAt } = LAB.get(context);
+  context.waitingFor('nothing is left of an earlier run');
+  await endEarlierLife(lab, provider, startedAt);
+  await removeEarlierRun({ lab, cluster, signal }, machines, startedAt);
   context.progress(`starting ${machines.length} machines in the cloud`);
   context.waitingFor('the machines of the cloud are nodes');
   await bootMachines({ lab, cluster, signal }, machines);
   const show = nodeRows(context, machines);
   show(await machineNodes(lab, machines));
   context.progress('deploying the cloud controller manager');
-  context.waitingFor('nothing of an earlier run is left of the cloud controller manager');
-  await endEarlierLife(lab, provider, LAB.get(context).startedAt);
   await installInLab(lab, provider);
   context.waitingFor('the cloud controller manager initialises the nodes');
   await lab.until(() => areInitialised(context, machines, show), { within: WITHIN });
@@ -95,7 +97,7 @@ function success({ folder }: PhaseContext, lab: Lab, { machines, url, pod }: Rea
 
 type ShowNodes = (nodes: readonly Node[]) => void;
 
-/** A row for each machine, as it is: that of an earlier run is initialised already. Each is told when it changes. */
+/** A row for each machine, as it is. Each is told when it changes. */
 function nodeRows(context: PhaseContext, machines: readonly MachineWish[]): ShowNodes {
   const told = new Map<string, string>();
   return (nodes) => {

@@ -1,8 +1,10 @@
 import { CertificateSigningRequest } from '../../api/generated/certificates-v1.ts';
-import { Node } from '../../api/generated/core-v1.ts';
+import { Node, Service } from '../../api/generated/core-v1.ts';
+import type { KubeObject } from '../../api/object.ts';
 import type { KubeClient } from '../../kube/client/kube-client.ts';
 import type { Lab, LabCluster } from '../../lab/index.ts';
 import type { ProviderDefinition } from '../../sdk/provider/provider-definition.ts';
+import { HELLO_SERVICE } from '../lab/hello.ts';
 import { LAB_CLUSTER_ID } from './install-in-lab.ts';
 
 /** A machine of the lab's cloud that is to become a node. */
@@ -44,7 +46,7 @@ const CALL_MS = 10_000;
 
 /**
  * Instances in the lab's cloud that boot, join the cluster and wait for a cloud controller manager. Those that are there
- * already, from an earlier run, are taken as they are. Resolves when all are nodes that are ready.
+ * already are taken as they are. Resolves when all are nodes that are ready.
  */
 export async function bootMachines(
   { lab, cluster, signal }: MachineSurroundings,
@@ -60,6 +62,37 @@ export async function bootMachines(
   const names = wishes.map(({ name }) => name);
   await lab.until(() => areReady(cluster.client, names), { within: '2m' });
 }
+
+/**
+ * Takes away what an earlier run left: its machines and their nodes, its load balancers and the Service that they are for.
+ * Otherwise everything would look well whatever the provider does now.
+ */
+export async function removeEarlierRun(
+  { lab, cluster: { client }, signal }: MachineSurroundings,
+  wishes: readonly MachineWish[],
+  moment: Date,
+): Promise<void> {
+  const isEarlier = ({ metadata }: KubeObject) => Date.parse(metadata.creationTimestamp ?? '') < moment.getTime();
+  const names = new Set(wishes.map(({ name }) => name));
+  const nodes = (await client.list(Node)).items.filter((node) => names.has(node.metadata.name) && isEarlier(node));
+  if (nodes.length === 0) return;
+  const ask = cloudUser(lab, signal);
+  const ours = async () => (await presentMachines(ask)).filter(({ name }) => names.has(name));
+  for (const { id } of await ours()) await ask('DELETE', `/v1/instances/${id}`);
+  const balancers = (await ask('GET', '/v1/load-balancers')) as { readonly items: readonly Instance[] };
+  for (const { id } of balancers.items) await ask('DELETE', `/v1/load-balancers/${id}`);
+  // A node that is on would come back.
+  await lab.until(async () => (await allMachines(ask)).every((one) => !names.has(one.name) || isOver(one)), {
+    within: '2m',
+  });
+  for (const { metadata } of nodes) await client.delete(Node, metadata);
+  const service = await client.find(Service, HELLO_SERVICE);
+  if (service === undefined) return;
+  await client.patch(Service, HELLO_SERVICE, { type: 'merge', body: { metadata: { finalizers: null } } });
+  await client.delete(Service, HELLO_SERVICE);
+}
+
+const isOver = ({ state }: Instance): boolean => state === 'terminated';
 
 const isPresent = ({ state }: Instance): boolean => state !== 'terminated' && state !== 'shutting-down';
 
@@ -79,9 +112,12 @@ export async function machineStates(lab: Lab, signal: AbortSignal): Promise<Read
   return new Map((await presentMachines(cloudUser(lab, signal))).map(({ name, state }) => [name, state]));
 }
 
-async function presentMachines(ask: Ask): Promise<readonly Instance[]> {
+const presentMachines = async (ask: Ask): Promise<readonly Instance[]> =>
+  (await allMachines(ask)).filter(isPresent);
+
+async function allMachines(ask: Ask): Promise<readonly Instance[]> {
   const { items } = (await ask('GET', '/v1/instances')) as { readonly items: readonly Instance[] };
-  return items.filter(isPresent);
+  return items;
 }
 
 /** As the approver of machines does: those who bootstrap, and the nodes of the machines for their servers. */

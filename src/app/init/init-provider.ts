@@ -1,9 +1,10 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { messageOf, SlipwayError } from '../../base/errors.ts';
 import { CommandError } from '../failures.ts';
 import { shellWord, shownPath } from '../journey/plain-text.ts';
+import { makeFolder } from '../make-folder.ts';
 import type { ExitCode, VerbContext } from '../verb.ts';
 import { type ProjectFile, requireProjectName, scaffold } from './scaffold.ts';
 import {
@@ -102,10 +103,10 @@ async function writeProject(target: string, shown: string, files: readonly Proje
   try {
     await rm(draft, { recursive: true, force: true });
     for (const { path, text } of files) {
-      await mkdir(dirname(join(draft, path)), { recursive: true });
+      await makeFolder(dirname(join(draft, path)));
       await writeFile(join(draft, path), text);
     }
-    await mkdir(target, { recursive: true });
+    await makeFolder(target);
     // Replaces a folder only when it is empty.
     await rename(draft, target);
   } catch (error) {

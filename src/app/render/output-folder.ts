@@ -1,7 +1,8 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../../base/errors.ts';
 import { CommandError } from '../failures.ts';
+import { makeFolder } from '../make-folder.ts';
 import { isWritten } from './header.ts';
 
 /** A file as it is, or should be, on disk. */
@@ -73,7 +74,7 @@ export async function writeFiles(folder: string, files: readonly FolderFile[]): 
   for (const { path, text } of files) {
     const place = join(folder, path);
     try {
-      await mkdir(dirname(place), { recursive: true });
+      await makeFolder(dirname(place));
       await writeFile(place, text);
     } catch (error) {
       throw new CommandError('SW1304', 3, `${place} cannot be written: ${messageOf(error)}`, error);
