@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type NodeInput, workerNode } from '../../../test/support/balanced-services.ts';
+import { UNINITIALIZED_TAINT } from '../node/desired.ts';
 import {
   areSameMachines,
   backendsOf,
@@ -11,7 +12,6 @@ import {
   isExcluded,
   LEAVING_TAINT,
   machinesOf,
-  UNINITIALIZED_TAINT,
 } from './eligible-nodes.ts';
 
 const EAGER = { holdBack: false };

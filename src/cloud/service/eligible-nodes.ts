@@ -1,12 +1,11 @@
 import type { Node } from '../../api/generated/core-v1.ts';
 import type { NodeAddress, NodeAddressType } from '../../sdk/capabilities/instances.ts';
 import type { Backend } from '../../sdk/capabilities/load-balancers.ts';
+import { UNINITIALIZED_TAINT } from '../node/desired.ts';
 
 export const EXCLUSION_LABEL = 'node.kubernetes.io/exclude-from-external-load-balancers';
 /** Of the cluster autoscaler: the machine is about to go. */
 export const LEAVING_TAINT = 'ToBeDeletedByClusterAutoscaler';
-/** Of the kubelet, until the cloud-node controller has taken it away. */
-export const UNINITIALIZED_TAINT = 'node.cloudprovider.kubernetes.io/uninitialized';
 const ZONE_LABEL = 'topology.kubernetes.io/zone';
 
 const NO: ReadonlySet<string> = new Set(['0', 'f', 'F', 'FALSE', 'false', 'False']);

@@ -4,7 +4,8 @@ import { BalancedCluster } from '../../../test/support/balanced-services.ts';
 import { Node } from '../../api/generated/core-v1.ts';
 import type { BalancerRef } from '../../sdk/capabilities/load-balancers.ts';
 import { ProviderError } from '../../sdk/provider/provider-error.ts';
-import { EXCLUSION_LABEL, UNINITIALIZED_TAINT } from './eligible-nodes.ts';
+import { UNINITIALIZED_TAINT } from '../node/desired.ts';
+import { EXCLUSION_LABEL } from './eligible-nodes.ts';
 
 const SET = 'loadBalancers.setBackends';
 const down = () => {

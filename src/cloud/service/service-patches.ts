@@ -3,10 +3,8 @@ import type { Json } from '../../api/json.ts';
 import type { Patch } from '../../kube/client/kube-client.ts';
 import { semanticEqual } from '../../object/semantic-equality.ts';
 import type { BalancerIngress } from '../../sdk/capabilities/load-balancers.ts';
+import { meant } from '../meant-object.ts';
 import { BALANCER_FINALIZER } from './triggers.ts';
-
-/** The uid: what is meant for one Service must not reach another of the same name. */
-const meant = ({ metadata: { uid } }: Service) => (uid === undefined ? {} : { uid });
 
 /** Adds only this one, behind those that are there (S19); what others add meanwhile stays. */
 export const withFinalizer = (service: Service): Patch => ({
