@@ -40,6 +40,8 @@ describe('a short run of chaos', { concurrency: 3, timeout: 120_000, skip }, () 
         seed: SEED,
         patienceMs: 6_000,
         providerFailures: 0.3,
+        // With swapped events a cache may differ by right, and heals before anybody misses what was dropped.
+        without: ['reorder'],
         mutant,
       });
       assert.notDeepEqual(problems, [], line);
