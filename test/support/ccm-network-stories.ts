@@ -133,6 +133,24 @@ const TROUBLE: Story = {
   ],
 };
 
+const OTHERS: Story = {
+  slug: 'others',
+  rules: 'ccm/S1, ccm/C16',
+  title: 'Services of other implementations',
+  steps: [
+    nodes('one'),
+    {
+      name: 'are left alone',
+      act: async (scene) => {
+        const ports = [{ name: 'web', protocol: 'TCP' as const, port: 80, nodePort: 30_081 }];
+        await scene.service('theirs', { loadBalancerClass: 'example.com/theirs', ports });
+        await scene.service('web');
+      },
+      isSettled: served(),
+    },
+  ],
+};
+
 const BACKENDS: Story = {
   slug: 'backends',
   rules: 'ccm/S13, ccm/S20, ccm/B4',
@@ -219,4 +237,4 @@ const ROUTES: Story = {
   ],
 };
 
-export const NETWORK_STORIES: readonly Story[] = [BALANCER, TROUBLE, BACKENDS, ROUTES];
+export const NETWORK_STORIES: readonly Story[] = [BALANCER, TROUBLE, OTHERS, BACKENDS, ROUTES];

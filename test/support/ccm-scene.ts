@@ -114,11 +114,16 @@ export class Scene {
     return this.#client.delete(Service, this.#serviceKey(name));
   }
 
-  /** Deletes everything that the story made; balancers go by the finalizers of their Services. */
-  async cleanUp(): Promise<void> {
+  /** Deletes every Service that the story made, in a cloud that works; balancers go by the finalizers. */
+  async removeServices(): Promise<void> {
     this.cloud.failures.clear();
-    const { services, nodes } = await this.view();
+    const { services } = await this.view();
     for (const name of Object.keys(services)) await this.#client.delete(Service, { name, namespace: NAMESPACE });
+  }
+
+  /** Deletes every node that the story made. */
+  async removeNodes(): Promise<void> {
+    const { nodes } = await this.view();
     for (const name of Object.keys(nodes)) await this.#client.delete(Node, { name });
   }
 

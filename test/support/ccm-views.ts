@@ -70,7 +70,9 @@ export async function viewOf(client: KubeClient, cloud: SharedCloud, prefix: str
   return {
     nodes: named(nodes.items, nodeView),
     services: named(services.items, serviceView),
-    events: marks(events.items.filter((event) => isMeant(event.involvedObject.name)).map(eventText)),
+    events: marks(
+      events.items.filter((event) => isMeant(event.involvedObject.name) && !isOfServer(event)).map(eventText),
+    ),
     balancers: Object.fromEntries(
       [...cloud.balancers.values()]
         .map(({ service = '', ports = [], backends = [] }) => ({
@@ -90,6 +92,10 @@ export async function viewOf(client: KubeClient, cloud: SharedCloud, prefix: str
     routes: marks(cloud.routes.map(({ destinationCIDR, targetNode }) => `${destinationCIDR} via ${targetNode}`)),
   };
 }
+
+/** The API server looks through Services now and then, and tells of addresses and ports that it has to allocate again. */
+const isOfServer = ({ reportingComponent = '' }: Event): boolean =>
+  reportingComponent.endsWith('allocator-repair-controller');
 
 const marks = (texts: readonly string[]): Readonly<Record<string, true>> =>
   Object.fromEntries(texts.map((text) => [text, true as const]));
