@@ -6,8 +6,8 @@ the same meaning: \`--name=value\` or \`--name value\`, a switch without a value
 are printed at once, with exit code 2, and nothing is started. The environment is not asked.
 
 Four defaults differ. \`--kube-api-qps\` and \`--kube-api-burst\` are 0, no limit on our side, instead of 20 and 30: the
-priority and fairness of the API server does better. \`--concurrent-node-syncs\` and \`--concurrent-service-syncs\` are 30
-instead of 1. A value that is given means what it means upstream.
+priority and fairness of the API server does better. \`--concurrent-node-syncs\` is 100 and
+\`--concurrent-service-syncs\` 30, instead of 1. A value that is given means what it means upstream.
 
 A call of the provider may take 30 s (\`--provider-call-timeout\`): longer than any healthy answer of a cloud, shorter than
 what an operator waits for before looking. A call that changes something is repeated with the same token, so that giving

@@ -56,7 +56,7 @@ async function ended(...given: Parameters<typeof slipway>) {
 const refused = (message: string, code: string) => ({
   code: 3,
   stdout: '',
-  stderr: `slipway: ${message}\n${code} · slipway explain ${code}\n`,
+  stderr: `slipway: ${message}\n${code} · npx slipway explain ${code}\n`,
 });
 const misused = (message: string) => ({ code: 2, stdout: '', stderr: `slipway: ${message}\n` });
 
@@ -160,7 +160,7 @@ describe('slipway apiserver, while it serves', () => {
     assert.equal(repair.code, 3);
     assert.match(
       repair.stderr,
-      /^slipway: the store in \S+api is not damaged, .*\nSW1106 · slipway explain SW1106\n$/,
+      /^slipway: the store in \S+api is not damaged, .*\nSW1106 · npx slipway explain SW1106\n$/,
     );
   });
 });

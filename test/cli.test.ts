@@ -62,7 +62,7 @@ describe('slipway', () => {
     { args: ['up', '--output', 'xml'], want: 'slipway: --output must be one of text, json, not "xml"\n' },
     {
       args: ['explain', 'SW9999'],
-      want: /^slipway: unknown code "SW9999"\. .*Known: SW1001, /,
+      want: /^slipway: unknown code "SW9999"\. Nearest: SW9001 \(.*\)\. All codes: npx slipway explain\n$/,
     },
   ];
   for (const { args, want } of wrong) {

@@ -2,6 +2,7 @@ import { type Call, type Capabilities, defineProvider } from 'slipway/sdk';
 import { AcmeCloudClient } from './src/client.ts';
 import { instances } from './src/instances.ts';
 import { loadBalancers } from './src/load-balancers.ts';
+import { SCHEME } from './src/provider-id.ts';
 import { readSettings } from './src/settings.ts';
 import { zones } from './src/zones.ts';
 
@@ -22,10 +23,10 @@ export default defineProvider<AcmeCloudClient>({
   displayName: 'Acme Cloud',
   architectures: ['amd64', 'arm64'],
   providerID: {
-    scheme: 'acme-cloud',
+    scheme: SCHEME,
     format: '{zone}/{id}',
-    pattern: /^acme-cloud:\/\/[a-z0-9-]+\/i-[0-9a-f]{12}$/,
-    example: 'acme-cloud://a/i-0123456789ab',
+    pattern: new RegExp(`^${SCHEME}://[a-z0-9-]+/i-[0-9a-f]{12}$`),
+    example: `${SCHEME}://a/i-0123456789ab`,
   },
   ccm: { external: true, controllers: ['cloud-node', 'cloud-node-lifecycle', 'service'] },
   secrets: ['ACME_CLOUD_CLIENT_ID', 'ACME_CLOUD_CLIENT_SECRET'],

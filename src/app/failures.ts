@@ -93,12 +93,13 @@ export const FAILURES = {
     example: 'slipway apiserver --data .slipway/api, after identity.json was edited',
   },
   SW1108: {
-    title: 'The lab does not run',
+    title: 'The lab, or the cloud in it, does not work',
     cause:
-      'No network of its own is free on this machine, a process cannot be started, or a pod does not get ready.',
-    detect: 'Addresses are taken, nodes register and a pod is probed before the phase is done.',
-    fix: 'Follow the `next` lines: each cause has its own. What was seen of a pod is in the file not-ready.txt of the lab. `slipway doctor` checks the machine.',
-    example: 'slipway up, where all processes of the user are used up',
+      'Of the lab: no network of its own is free on this machine, a process cannot be started, or a pod does not get ready. Of the cloud: the provider throws, its configuration or credentials are refused, its cloud controller manager ends over and over, or the Service of the journey gets no load balancer that answers.',
+    detect:
+      'Addresses are taken, nodes register and a pod is probed. Then the nodes of the cloud must lose their taint and a load balancer must answer within two minutes; a failure that no further try heals ends the wait early.',
+    fix: 'Read `cause` first: it repeats what the provider or the pod said last. Correct the provider, or follow the `next` lines, and go on with `slipway up --from PHASE`. What was seen is in the file not-ready.txt or cloud-not-ready.txt of the lab, with the last lines of the log. To look with kubectl, leave out --once. `slipway doctor` checks the machine.',
+    example: 'slipway up, with a provider that throws when it is asked for a machine',
   },
   SW1201: {
     title: 'A phase of the journey failed',

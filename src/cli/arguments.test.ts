@@ -98,6 +98,8 @@ describe('parseArguments', () => {
     { line: 'run --no-kubeconfig', want: 'unknown option --no-kubeconfig. Did you mean --kubeconfig?' },
     { line: 'run --no-leader-elect=true', want: 'unknown option --no-leader-elect. Did you mean --leader-elect?' },
     { line: 'run -x=2', want: 'unknown option -x. Did you mean --v?' },
+    { line: 'run --formt json', want: 'unknown option --formt. Did you mean --output?' },
+    { line: 'explain SW1 --verbose', want: 'unknown option --verbose. Did you mean --debug?' },
     { line: 'hepl', want: 'unknown verb "hepl". Did you mean help?' },
     { line: 'help rnu', want: 'unknown verb "rnu". Did you mean run?' },
   ];

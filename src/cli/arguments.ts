@@ -148,6 +148,14 @@ const find = (name: string, table: SettingTable): Setting | undefined =>
 
 const takesValue = (setting: Setting | undefined): boolean => setting !== undefined && setting.type !== 'boolean';
 
+/** Names that many programs have for what has another name here. */
+const WORDS_ELSEWHERE: Readonly<Record<string, string>> = { format: 'output', verbose: 'debug' };
+
+function ownWord(name: string, table: SettingTable): string {
+  const [, own = ''] = Object.entries(WORDS_ELSEWHERE).find(([word]) => suggestion(name, [word]) !== '') ?? [];
+  return find(own, table) === undefined ? '' : `. Did you mean --${own}?`;
+}
+
 /** The setting a flag means; a boolean without a value is `true`, its `--no-` form `false`. */
 function knownFlag({ name, typed, value }: Flag, table: SettingTable, end: WayOn) {
   const setting = find(name, table);
@@ -157,6 +165,6 @@ function knownFlag({ name, typed, value }: Flag, table: SettingTable, end: WayOn
   const negated = name.startsWith('no-') ? find(positive, table) : undefined;
   if (negated?.type === 'boolean' && value === undefined)
     return { name: positive, setting: negated, value: 'false' };
-  const match = suggestion(name, Object.keys(table), '--');
+  const match = suggestion(name, Object.keys(table), '--') || ownWord(name, table);
   throw usageError(`unknown option ${shown(typed)}${end(positive, match)}`);
 }

@@ -10,7 +10,7 @@ import { dispositionOf, messageOf } from '../base/errors.ts';
 import { redactedText } from '../base/redaction.ts';
 import { type Invocation, parseArguments } from './arguments.ts';
 import { overviewText, verbText } from './help.ts';
-import { isAscii, type LookSettings } from './live/mode.ts';
+import { accessibleSources, isAscii, type LookSettings } from './live/mode.ts';
 import { ASCII, UNICODE } from './live/symbols.ts';
 import { createOutput, type Streams } from './output.ts';
 
@@ -87,7 +87,7 @@ export class CommandLine {
     const drawable = (text: string) => this.#drawable(text, common);
     const output = createOutput({ format: common.output, streams, show, drawable });
     const context = { output, clock, signal: this.#interruption.signal, folder, env };
-    return invocation.verb.run(context, sources, invocation.positionals);
+    return invocation.verb.run(context, accessibleSources(sources, common, env), invocation.positionals);
   }
 
   /** The config file may be named by a flag or a variable, never by itself. */
@@ -116,7 +116,7 @@ export class CommandLine {
     const text = isForeseen ? message : `internal error: ${message} (SW9001). ${way}`;
     streams.stderr(`slipway: ${this.#drawable(text)}\n`);
     if (error instanceof CommandError && error.exitCode !== 2) {
-      streams.stderr(`${this.#drawable(`${error.code} · slipway explain ${error.code}`)}\n`);
+      streams.stderr(`${this.#drawable(`${error.code} · npx slipway explain ${error.code}`)}\n`);
     }
     if (this.#wantsStack && error instanceof Error) streams.stderr(`${redactedText(error.stack ?? '')}\n`);
     return error instanceof CommandError ? error.exitCode : 1;

@@ -2,8 +2,8 @@ import type { Json } from './json.ts';
 import { parseCarefully } from './json-careful.ts';
 import { exactNumber } from './json-text.ts';
 
-// A number of so many digits may be one that `JSON.parse` rounds.
-const LONG_NUMBER = /[:,[]\s*-?\d{16}/;
+// A number of so many digits may be one that `JSON.parse` rounds. Behind the colon of a key, not of a digest in a text.
+const LONG_NUMBER = /(?:(?<="\s*):|[,[])\s*-?\d{16}/;
 const LONG_NUMBER_ALONE = /^\s*-?\d{16}/;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -25,7 +25,8 @@ export function parseExact(text: string): Json {
 const needsCare = (text: string, value: Json): boolean =>
   LONG_NUMBER.test(text) ||
   LONG_NUMBER_ALONE.test(text) ||
-  (hasEscapedKey(text) && JSON.stringify(value) !== text);
+  // Servers in Go end their answers with a new line.
+  (hasEscapedKey(text) && JSON.stringify(value) !== text.trimEnd());
 
 /**
  * Whether a string with an escape ends as a key: V8 13.6 can mistake such keys for others (see `parseCarefully`). By

@@ -70,5 +70,5 @@ export const PROVIDER_FAULTS: OutsideErrors = {
   'refused-429': () => new ProviderError('throttled', 'too many requests (injected)', { retryAfterMs: 1000 }),
   'refused-500': () => new TypeError('cannot read the answer (injected)'),
   'refused-503': () => new ProviderError('unavailable', 'out of order (injected)'),
-  'refused-504': () => new ProviderError('unavailable', 'no answer in time (injected)'),
+  'refused-504': () => new ProviderError('uncertain', 'no answer in time (injected)'),
 };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -18,6 +18,17 @@ async function succeeds(program: string, args: readonly string[], cwd: string): 
 const dependencyOf = (folder: string): string =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).dependencies.slipway;
 
+/** A definition that is wrong: its tests end with what is wrong with it, and with nothing that nobody can read. */
+async function showsNoStack(project: string): Promise<void> {
+  const file = join(project, 'provider.ts');
+  const text = readFileSync(file, 'utf8');
+  writeFileSync(file, text.replace("name: 'my-cloud'", "name: 'My Cloud'"));
+  const { code, stdout, stderr } = await asUser('npm', ['test'], { cwd: project });
+  assert.equal(code, 1);
+  assert.match(stdout, /^provider\.ts:\d+:\d+ +error +SW2114 +name must be/m);
+  assert.doesNotMatch(`${stdout}${stderr}`, /^ +at /m);
+}
+
 describe('slipway init provider', () => {
   const folder = mkdtempSync(join(tmpdir(), 'slipway-e2e-init-'));
   after(() => rmSync(folder, { recursive: true }));
@@ -34,6 +45,7 @@ describe('slipway init provider', () => {
     assert.match(tested, /contract of loadBalancers/);
     await succeeds('npm', ['run', 'check'], project);
     assert.match(await succeeds('npm', ['run', 'lint'], project), /0 errors/);
+    await showsNoStack(project);
   });
 
   it('depends on the exact version when it is made by an installed package', async () => {
@@ -45,6 +57,7 @@ describe('slipway init provider', () => {
     await succeeds('npx', ['slipway', 'init', 'provider', 'other-cloud'], place);
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const project = join(place, 'other-cloud');
+    for (const file of ['.gitignore', '.dockerignore']) assert.ok(existsSync(join(project, file)), file);
     assert.equal(dependencyOf(project), version);
     // Not published: the same package from where it is.
     await succeeds('npm', ['install', '--no-audit', '--no-fund', tarball], project);

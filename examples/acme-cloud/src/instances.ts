@@ -8,9 +8,7 @@ import {
   ProviderError,
 } from 'slipway/sdk';
 import type { AcmeCloudClient, Instance } from './client.ts';
-
-const SCHEME = 'acme-cloud';
-const PROVIDER_ID = /^acme-cloud:\/\/[^/]+\/(?<id>[^/]+)$/;
+import { instanceIDOf, providerIDOf } from './provider-id.ts';
 
 /** The machines behind the nodes of a cluster. */
 export const instances: Instances<Call<AcmeCloudClient>> = {
@@ -19,7 +17,7 @@ export const instances: Instances<Call<AcmeCloudClient>> = {
   async describe(ref, { client, signal }) {
     if (ref.providerID === undefined)
       return byName(ref, await client.instances(client.clusterTags, signal), client);
-    const id = PROVIDER_ID.exec(ref.providerID)?.groups?.['id'];
+    const id = instanceIDOf(ref.providerID);
     if (id === undefined) return { state: 'unmanaged' };
     const found = await client.instance(id, signal);
     return found === undefined
@@ -33,7 +31,7 @@ export const instances: Instances<Call<AcmeCloudClient>> = {
     const byId = new Map(all.map((instance) => [instance.id, instance]));
     const answers = new Map<string, InstanceObservation>();
     for (const ref of refs) {
-      const id = PROVIDER_ID.exec(ref.providerID ?? '')?.groups?.['id'];
+      const id = instanceIDOf(ref.providerID ?? '');
       const listed = id === undefined ? undefined : byId.get(id);
       // A list may leave out what is there; only a question for the one machine is evidence that it is gone.
       const answer = listed === undefined ? await single(ref, { all, call }) : seen(listed, client);
@@ -82,7 +80,7 @@ function seen(instance: Instance, { region }: AcmeCloudClient): InstanceObservat
   return {
     state: 'present',
     power: POWER[state] ?? 'unknown',
-    providerID: `${SCHEME}://${zone}/${id}`,
+    providerID: providerIDOf(instance),
     instanceType: type,
     addresses: addressesOf(instance),
     zone,

@@ -10,9 +10,9 @@ import {
   ProviderError,
 } from 'slipway/sdk';
 import type { AcmeCloudClient, Balancer, BalancerChange, BalancerSpec } from './client.ts';
+import { instanceIDOf } from './provider-id.ts';
 
 const RETRY_MS = 1000;
-const PROVIDER_ID = /^acme-cloud:\/\/[^/]+\/(?<id>[^/]+)$/;
 
 /** One balancer of the cloud for each Service. */
 export const loadBalancers: LoadBalancers<Call<AcmeCloudClient>> = {
@@ -94,7 +94,7 @@ const changesOf = ({ scheme: _, healthCheck, ...others }: BalancerSpec): Balance
 
 const targetsOf = (backends: readonly Backend[]): BalancerSpec['targets'] =>
   backends.flatMap(({ providerID = '' }) => {
-    const instanceId = PROVIDER_ID.exec(providerID)?.groups?.['id'];
+    const instanceId = instanceIDOf(providerID);
     return instanceId === undefined ? [] : [{ instanceId }];
   });
 

@@ -2,8 +2,10 @@
 import { type Backend, connectProvider, type InstanceRef, type ProviderSubject } from 'slipway/sdk';
 import { type Lab, SILENT_LOG, SystemClock, startLab } from 'slipway/testing';
 import provider from '../provider.ts';
+import { instanceIDOf, providerIDOf } from '../src/provider-id.ts';
 
 const CLUSTER = 'test';
+const ZONE = 'a';
 
 interface Machine {
   readonly id: string;
@@ -30,7 +32,7 @@ export async function startWorld() {
   };
   let made = 0;
   const machine = async (): Promise<Machine> => {
-    const body = { name: `node-${++made}`, type: 'lab.small', zone: 'a', tags: connected.clusterTags };
+    const body = { name: `node-${++made}`, type: 'lab.small', zone: ZONE, tags: connected.clusterTags };
     return ask<Machine>('POST', '/v1/instances', body);
   };
   return { lab, ask, subject, machine };
@@ -39,7 +41,7 @@ export async function startWorld() {
 /** A Node that has just been registered. */
 export function nodeOf({ id, name }: Machine): InstanceRef {
   const metadata = { name, creationTimestamp: new Date().toISOString() };
-  const providerID = `acme-cloud://a/${id}`;
+  const providerID = providerIDOf({ zone: ZONE, id });
   return { nodeName: name, providerID, node: { apiVersion: 'v1', kind: 'Node', metadata, spec: {} } };
 }
 
@@ -49,8 +51,7 @@ export function backendOf(machine: Machine): Backend {
 }
 
 /** Of the machine behind a node. */
-export const idOf = ({ providerID = '' }: InstanceRef): string =>
-  providerID.slice(providerID.lastIndexOf('/') + 1);
+export const idOf = ({ providerID = '' }: InstanceRef): string => instanceIDOf(providerID) ?? '';
 
 function contextOf({ cloud, clock }: Lab) {
   const [user] = cloud.credentials();

@@ -1,13 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Node } from '../../api/generated/core-v1.ts';
+import { type Node, Service } from '../../api/generated/core-v1.ts';
 import type { ProgressRow } from '../../api/journey.ts';
 import { causeChain, messageOf } from '../../base/errors.ts';
+import { redactedText } from '../../base/redaction.ts';
 import type { Lab } from '../../lab/index.ts';
 import type { Phase, PhaseContext, PhaseOutcome, PhaseSuccess } from '../journey/phase.ts';
 import { shellWord, shownPath } from '../journey/plain-text.ts';
-import { helloServiceManifest } from '../lab/hello.ts';
+import { HELLO_SERVICE, helloServiceManifest } from '../lab/hello.ts';
 import { labFailure } from '../lab/lab-failure.ts';
 import { LAB } from '../lab/lab-handover.ts';
 import { unlessStopped } from '../lab/lab-phase.ts';
@@ -15,7 +16,6 @@ import { PROVIDER } from '../provider/definition-phase.ts';
 import type { LoadedProvider } from '../provider/load-provider.ts';
 import {
   balancerUrl,
-  isCrashing,
   isInitialised,
   leadingPod,
   machineNodes,
@@ -23,12 +23,12 @@ import {
   UNINITIALIZED,
 } from './cloud-facts.ts';
 import { cloudProbes } from './cloud-probes.ts';
+import { lastWords, type Outlook, waitedFor } from './cloud-wait.ts';
 import { endEarlierLife, installInLab } from './install-in-lab.ts';
 import { bootMachines, type MachineWish, machineWishes, removeEarlierRun } from './lab-machines.ts';
 
 const ANSWER_MS = 2000;
 const PAUSE_MS = 200;
-const WITHIN = '2m';
 
 /** Machines of a cloud become nodes, the cloud controller manager runs as a pod, and a load balancer answers. */
 export const cloudPhase: Phase = {
@@ -64,31 +64,35 @@ async function worked(context: PhaseContext, lab: Lab, provider: LoadedProvider)
   show(await machineNodes(lab, machines));
   context.progress('deploying the cloud controller manager');
   await installInLab(lab, provider);
-  context.waitingFor('the cloud controller manager initialises the nodes');
-  await lab.until(() => areInitialised(context, machines, show), { within: WITHIN });
-  context.waitingFor('a pod of the cloud controller manager leads');
-  const pod = await leaderOf(lab, provider);
+  await waitedFor(context, () => initialised(lab, machines, show));
+  const pod = await leaderOf(context, provider);
+  const reached = { machines: machines.length, pod };
+  // A cloud may have none of its own.
+  if (!(provider.definition.ccm.controllers ?? []).includes('service')) return success(context, lab, reached);
   context.progress('asking for a load balancer');
   await cluster.apply(helloServiceManifest);
-  context.waitingFor('the load balancer answers');
-  const url = await answeringUrl(context, lab);
-  return success(context, lab, { machines: machines.length, url, pod });
+  return success(context, lab, { ...reached, url: await answeringUrl(context) });
 }
 
 interface Reached {
   readonly machines: number;
-  readonly url: string;
+  /** Of the load balancer, where the provider has them. */
+  readonly url?: string;
   readonly pod: { readonly namespace?: string; readonly name: string };
 }
 
 function success({ folder }: PhaseContext, lab: Lab, { machines, url, pod }: Reached): PhaseSuccess {
   const kubectl = `kubectl --kubeconfig ${shellWord(shownPath(folder, lab.cluster().kubeconfigPath))}`;
+  const balancer =
+    url === undefined
+      ? 'no load balancer: the provider runs no service controller'
+      : `load balancer ${new URL(url).host} answers`;
   return {
     health: 'done',
-    detail: `${machines} nodes initialised, load balancer ${new URL(url).host} answers`,
-    addresses: [{ label: 'load balancer', value: url }],
+    detail: `${machines} nodes initialised, ${balancer}`,
+    addresses: url === undefined ? [] : [{ label: 'load balancer', value: url }],
     tries: [
-      { kind: 'command', text: `curl ${url}` },
+      ...(url === undefined ? [] : [{ kind: 'command', text: `curl ${url}` } as const]),
       { kind: 'command', text: `${kubectl} get nodes -L topology.kubernetes.io/zone -o wide` },
       { kind: 'command', text: `${kubectl} logs -n ${pod.namespace ?? 'default'} ${pod.name}` },
     ],
@@ -121,63 +125,60 @@ function rowOf({ name, zone }: MachineWish, node: Node | undefined): ProgressRow
   return { path: [name], health: 'done', word: 'initialised', note };
 }
 
-async function areInitialised(
-  context: PhaseContext,
-  machines: readonly MachineWish[],
-  show: ShowNodes,
-): Promise<boolean> {
-  const { lab } = LAB.get(context);
+async function initialised(lab: Lab, machines: readonly MachineWish[], show: ShowNodes): Promise<Outlook> {
   const nodes = await machineNodes(lab, machines);
-  const isDone = nodes.length === machines.length && nodes.every(isInitialised);
   show(nodes);
-  if (!isDone) await requireNoCrash(lab, PROVIDER.get(context));
-  return isDone;
+  const objects = nodes.filter((node) => !isInitialised(node));
+  const names = objects.map(({ metadata }) => metadata.name).join(', ');
+  return {
+    isDone: nodes.length === machines.length && objects.length === 0,
+    predicate: `the cloud controller manager initialises ${names}`,
+    objects,
+  };
 }
 
 /** The pod that does the work now: what an earlier run did proves nothing about this one. */
-async function leaderOf(lab: Lab, provider: LoadedProvider) {
+async function leaderOf(context: PhaseContext, provider: LoadedProvider) {
+  const { lab } = LAB.get(context);
   let leader: Awaited<ReturnType<typeof leadingPod>>;
-  const isThere = async () => {
+  await waitedFor(context, async () => {
     leader = await leadingPod(lab, provider);
-    if (leader === undefined) await requireNoCrash(lab, provider);
-    return leader !== undefined;
-  };
-  await lab.until(isThere, { within: WITHIN });
+    const predicate = 'a pod of the cloud controller manager leads';
+    return { isDone: leader !== undefined, predicate, objects: [] };
+  });
   if (leader === undefined) throw new Error('no pod of the cloud controller manager leads');
   return leader.metadata;
 }
 
-/** Nobody has to wait for what ends over and over; the probes say why it does. */
-async function requireNoCrash(lab: Lab, provider: LoadedProvider): Promise<void> {
-  // One is enough: the others may only wait until it is their turn.
-  if ((await managerPods(lab, provider)).some(isCrashing)) throw new CrashLoop();
-}
-
-class CrashLoop extends Error {
-  constructor() {
-    super('the cloud controller manager ends over and over');
-    this.name = 'CrashLoop';
-  }
-}
-
 /** Resolves with where it is reached, once something behind it has answered. */
-async function answeringUrl({ signal }: PhaseContext, lab: Lab): Promise<string> {
+async function answeringUrl(context: PhaseContext): Promise<string> {
+  const { lab } = LAB.get(context);
   let url: string | undefined;
-  const isAnswering = async () => {
+  await waitedFor(context, async () => {
     url = await balancerUrl(lab);
-    if (url === undefined) return false;
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
-    try {
-      const answer = await fetch(url, { signal: limit });
-      await answer.text();
-      return answer.ok;
-    } catch {
-      await pause(PAUSE_MS, undefined, { signal });
-      return false;
-    }
-  };
-  await lab.until(isAnswering, { within: WITHIN });
+    const service = await lab.cluster().client.find(Service, HELLO_SERVICE);
+    // What is said of it does not count any more once it has an address.
+    const objects = service === undefined || url !== undefined ? [] : [service];
+    const isDone = url !== undefined && (await isAnswering(url, context.signal));
+    return {
+      isDone,
+      predicate: url === undefined ? 'Service hello gets a load balancer' : 'the load balancer answers',
+      objects,
+    };
+  });
   return url ?? '';
+}
+
+async function isAnswering(url: string, signal: AbortSignal): Promise<boolean> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
+  try {
+    const answer = await fetch(url, { signal: limit });
+    await answer.text();
+    return answer.ok;
+  } catch {
+    await pause(PAUSE_MS, undefined, { signal });
+    return false;
+  }
 }
 
 /** What was waited for in vain is explained by the probes (experience X31); the whole picture goes to a file. */
@@ -186,7 +187,9 @@ async function failed(context: PhaseContext, lab: Lab, error: unknown): Promise<
   const isWaited = causeChain(error).some((one) => one instanceof Error && WAITED.has(one.name));
   if (!isWaited) return labFailure(error, { detail });
   const file = join(lab.directory, 'cloud-not-ready.txt');
-  const look = await writeFile(file, `${messageOf(error)}\n`).then(
+  const pods = await managerPods(lab, PROVIDER.get(context));
+  const picture = [messageOf(error), await lastWords(lab, pods)].filter((text) => text !== '').join('\n');
+  const look = await writeFile(file, `${redactedText(picture)}\n`).then(
     () => [shownPath(context.folder, file)],
     // On a full disk the cause is all there is.
     () => [],
@@ -207,4 +210,4 @@ async function whatFailed(context: PhaseContext): Promise<string> {
   return 'the load balancer of Service hello does not answer';
 }
 
-const WAITED: ReadonlySet<string> = new Set(['TimeUp', 'CrashLoop']);
+const WAITED: ReadonlySet<string> = new Set(['TimeUp', 'InVain']);

@@ -101,7 +101,7 @@ describe('the probes of the cloud phase', () => {
       { status: { state: { terminated } }, times: 'once' },
       {
         status: { state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: { terminated }, restartCount: 2 },
-        times: '2 times',
+        times: '3 times',
       },
       { status: { state: { running }, lastState: { terminated }, restartCount: 3 }, times: '3 times' },
     ];
@@ -109,7 +109,7 @@ describe('the probes of the cloud phase', () => {
       await podStatus(status);
       const { evidence, commands } = await cause();
       assert.equal(evidence, `pod ccm-1 ended ${times}: two · three · four`);
-      assert.match(commands, new RegExp(`logs --previous -n ${NAMESPACE} ccm-1`));
+      assert.match(commands, new RegExp(`without --once:\nkubectl .* logs --previous -n ${NAMESPACE} ccm-1`));
     }
   });
 
@@ -130,6 +130,29 @@ describe('the probes of the cloud phase', () => {
     assert.equal(evidence, 'Node acme-cloud-1: CloudDenied: not allowed for acme-cloud-1');
     assert.match(commands, new RegExp(`logs -n ${NAMESPACE} ccm-1`));
     await client.delete(Event, { namespace: 'default', name: 'about-acme-cloud-1' });
+    assert.notEqual((await cause()).predicate, 'the provider answers');
+  });
+
+  it('experience/X31: repeat the newest of several, and nothing of a node that is gone', async () => {
+    const { client } = lab.cluster();
+    const { uid = '' } = (await client.get(Node, { name: 'acme-cloud-1' })).metadata;
+    const events = [
+      { name: 'a', uid, lastTimestamp: '2030-01-01T00:00:02Z' },
+      { name: 'b', uid, lastTimestamp: '2030-01-01T00:00:01Z' },
+      { name: 'c', uid: 'of-an-earlier-run', lastTimestamp: '2030-01-01T00:00:03Z' },
+    ];
+    for (const { name, uid: of, lastTimestamp } of events)
+      await client.create(Event, {
+        metadata: { namespace: 'default', name },
+        type: 'Warning',
+        reason: 'CloudDenied',
+        message: name,
+        involvedObject: { kind: 'Node', name: 'acme-cloud-1', uid: of },
+        source: { component: 'cloud-node-controller' },
+        lastTimestamp,
+      });
+    assert.equal((await cause()).evidence, 'Node acme-cloud-1: CloudDenied: a');
+    for (const { name } of events.slice(0, 2)) await client.delete(Event, { namespace: 'default', name });
     assert.notEqual((await cause()).predicate, 'the provider answers');
   });
 

@@ -1,4 +1,5 @@
-import { type ContainerStatus, Event, type Pod, Service } from '../../api/generated/core-v1.ts';
+import { type ContainerStatus, type Pod, Service } from '../../api/generated/core-v1.ts';
+import type { KubeObject } from '../../api/object.ts';
 import { messageOf } from '../../base/errors.ts';
 import { installNames } from '../../cloud/index.ts';
 import type { Lab } from '../../lab/index.ts';
@@ -6,6 +7,7 @@ import type { Phase, PhaseContext, Probe, ProbeAnswer } from '../journey/phase.t
 import { shellWord, shownPath } from '../journey/plain-text.ts';
 import { HELLO_SERVICE } from '../lab/hello.ts';
 import { LAB } from '../lab/lab-handover.ts';
+import { whileUp } from '../lab/lab-phase.ts';
 import { PROVIDER } from '../provider/definition-phase.ts';
 import {
   balancerUrl,
@@ -15,6 +17,7 @@ import {
   machineNodes,
   managerPods,
 } from './cloud-facts.ts';
+import { warningSentence, warningsOn } from './cloud-warnings.ts';
 import { isReadyNode, machineStates, machineWishes } from './lab-machines.ts';
 
 /** What a probe looks at. */
@@ -28,8 +31,7 @@ interface Scene {
 
 const TRUE: ProbeAnswer = { isTrue: true };
 const SHOWN_LINES = 3;
-/** Whoever of the cloud controller manager speaks of objects. */
-const SOURCES = new Set(['cloud-node-controller', 'cloud-node-lifecycle-controller', 'service-controller']);
+const BACK_OFF = 'CrashLoopBackOff';
 const TROUBLE = / (WARN|ERROR) /;
 
 /** What must be true for the phase to succeed, in the order in which it becomes true (experience X31). */
@@ -66,7 +68,7 @@ async function machinesAreNodes({ lab, provider, signal, kubectl }: Scene): Prom
   return {
     isTrue: false,
     evidence: `these machines are no nodes that are ready: ${texts.join(', ')}`,
-    next: [`${kubectl} get nodes,csr`],
+    next: whileUp(`${kubectl} get nodes,csr`),
   };
 }
 
@@ -79,7 +81,7 @@ async function podExists({ lab, provider, kubectl, namespace }: Scene): Promise<
     waiting === undefined
       ? `namespace ${namespace} has no pod of it`
       : `pod ${waiting.metadata.name} is on no node: ${message ?? 'nobody has said why'}`;
-  return { isTrue: false, evidence, next: [`${kubectl} get events -n ${namespace}`] };
+  return { isTrue: false, evidence, next: whileUp(`${kubectl} get events -n ${namespace}`) };
 }
 
 /** Whether one that has ended stays this time is only known when it is ready. */
@@ -88,7 +90,10 @@ async function staysUp(scene: Scene): Promise<ProbeAnswer> {
   const containers = pods.flatMap((pod) =>
     (pod.status?.containerStatuses ?? []).map((status) => ({ pod, status })),
   );
-  const ended = containers.find(({ status }) => !status.ready && endsOf(status) > 0);
+  // Of several the one that ended most often: others may have had their turn for the first time only.
+  const [ended] = containers
+    .filter(({ status }) => !status.ready && endsOf(status) > 0)
+    .toSorted((one, other) => endsOf(other.status) - endsOf(one.status));
   if (ended !== undefined) return endedAnswer(scene, ended);
   const [first] = containers;
   if (first === undefined || containers.some(({ status }) => status.state?.running !== undefined)) return TRUE;
@@ -96,8 +101,9 @@ async function staysUp(scene: Scene): Promise<ProbeAnswer> {
   return { isTrue: false, evidence: `pod ${first.pod.metadata.name} does not start: ${reason}: ${message}` };
 }
 
+/** One that waits to be started again has ended once more than it was started again. */
 const endsOf = ({ restartCount, state }: ContainerStatus): number =>
-  restartCount + (state?.terminated === undefined ? 0 : 1);
+  restartCount + (state?.terminated === undefined && state?.waiting?.reason !== BACK_OFF ? 0 : 1);
 
 async function endedAnswer(
   scene: Scene,
@@ -108,7 +114,7 @@ async function endedAnswer(
   return {
     isTrue: false,
     evidence: `pod ${name} ended ${times(endsOf(status))}: ${lastLines(said)}`,
-    look: [`${scene.kubectl} logs --previous -n ${scene.namespace} ${name}`],
+    look: whileUp(`${scene.kubectl} logs --previous -n ${scene.namespace} ${name}`),
   };
 }
 
@@ -124,36 +130,25 @@ async function lastLog({ lab }: Scene, { metadata }: Pod): Promise<string> {
 /** What is told on an object counts as long as the object waits; otherwise, what is told in the log. */
 async function providerAnswers(scene: Scene): Promise<ProbeAnswer> {
   const waiting = await waitingObjects(scene);
-  if (waiting.size === 0) return TRUE;
+  if (waiting.length === 0) return TRUE;
   const { lab, provider, kubectl, namespace } = scene;
   const pods = await managerPods(lab, provider);
   const pod = (await leadingPod(lab, provider)) ?? pods[0];
-  const evidence =
-    (await warningOn(scene, waiting)) ?? (pod === undefined ? undefined : await troubleOf(scene, pod, waiting));
+  const [warning] = await warningsOn(lab, waiting);
+  const told = warning === undefined ? undefined : warningSentence(warning);
+  const evidence = told ?? (pod === undefined ? undefined : await troubleOf(scene, pod, waiting));
   if (evidence === undefined) return TRUE;
-  const look = pod === undefined ? [] : [`${kubectl} logs -n ${namespace} ${pod.metadata.name}`];
+  const look = pod === undefined ? [] : whileUp(`${kubectl} logs -n ${namespace} ${pod.metadata.name}`);
   return { isTrue: false, evidence, look };
-}
-
-/** The newest of the cloud controller manager on one of these objects. */
-async function warningOn({ lab }: Scene, objects: ReadonlySet<string>): Promise<string | undefined> {
-  const { items } = await lab.cluster().client.list(Event);
-  const warning = items.findLast(
-    ({ type, source, involvedObject: { kind = '', name = '' } }) =>
-      type === 'Warning' && SOURCES.has(source?.component ?? '') && objects.has(`${kind} ${name}`),
-  );
-  if (warning === undefined) return undefined;
-  const { involvedObject, reason = '', message = '' } = warning;
-  return `${involvedObject.kind ?? ''} ${involvedObject.name ?? ''}: ${reason}: ${message}`;
 }
 
 /** The newest line of its log that says that something is wrong with one of these objects. */
 async function troubleOf(
   { lab }: Scene,
   { metadata }: Pod,
-  objects: ReadonlySet<string>,
+  objects: readonly KubeObject[],
 ): Promise<string | undefined> {
-  const names = [...objects].map((object) => object.slice(object.indexOf(' ') + 1));
+  const names = objects.map((object) => object.metadata.name);
   const log = await lab
     .cluster()
     .logs(metadata)
@@ -163,18 +158,17 @@ async function troubleOf(
   return line === undefined ? undefined : `pod ${metadata.name}: ${line}`;
 }
 
-/** `Node NAME` and `Service NAME` of what the phase waits for. */
-async function waitingObjects({ lab, provider }: Scene): Promise<ReadonlySet<string>> {
+/** What the phase waits for: nodes, and the Service. */
+async function waitingObjects({ lab, provider }: Scene): Promise<readonly KubeObject[]> {
   const nodes = await machineNodes(lab, machineWishes(provider.definition));
-  const names = nodes.filter((node) => !isInitialised(node)).map(({ metadata }) => `Node ${metadata.name}`);
   const service = await lab.cluster().client.find(Service, HELLO_SERVICE);
   const isWaiting = service !== undefined && (service.status?.loadBalancer?.ingress ?? []).length === 0;
-  return new Set(isWaiting ? [...names, `Service ${HELLO_SERVICE.name}`] : names);
+  return [...nodes.filter((node) => !isInitialised(node)), ...(isWaiting ? [service] : [])];
 }
 
 async function leads({ lab, provider, kubectl, namespace }: Scene): Promise<ProbeAnswer> {
   if ((await leadingPod(lab, provider)) !== undefined) return TRUE;
-  const next = [`${kubectl} get leases -n ${namespace}`];
+  const next = whileUp(`${kubectl} get leases -n ${namespace}`);
   return { isTrue: false, evidence: `none of its pods holds the lease in namespace ${namespace}`, next };
 }
 
@@ -182,13 +176,13 @@ async function areInitialised({ lab, provider, kubectl }: Scene): Promise<ProbeA
   const nodes = await machineNodes(lab, machineWishes(provider.definition));
   const waiting = nodes.filter((node) => !isInitialised(node)).map(({ metadata }) => metadata.name);
   if (waiting.length === 0) return TRUE;
-  const next = [`${kubectl} describe nodes ${waiting.join(' ')}`];
+  const next = whileUp(`${kubectl} describe nodes ${waiting.join(' ')}`);
   return { isTrue: false, evidence: `these nodes still wait for it: ${waiting.join(', ')}`, next };
 }
 
 async function hasAddress({ lab, kubectl }: Scene): Promise<ProbeAnswer> {
   const { namespace, name } = HELLO_SERVICE;
-  const next = [`${kubectl} describe service -n ${namespace} ${name}`];
+  const next = whileUp(`${kubectl} describe service -n ${namespace} ${name}`);
   if ((await balancerUrl(lab)) !== undefined) return TRUE;
   return { isTrue: false, evidence: `Service ${name} has no address of a load balancer`, next };
 }

@@ -41,17 +41,15 @@ describe('slipway init provider', () => {
     using me = user();
     assert.equal(await initProvider(me.context, { name: 'acme-cloud' }, origin), 0);
     const made = join(me.folder, 'acme-cloud');
-    const paths = globSync('**/*', { cwd: made, withFileTypes: true })
+    const paths = globSync(['**/*', '.*'], { cwd: made, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(made.length + 1));
     const example = exampleFiles(clone);
-    assert.deepEqual(
-      paths.toSorted(),
-      example.map(({ path }) => path),
-    );
+    const written = (path: string) => (path === '_gitignore' ? '.gitignore' : path);
+    assert.deepEqual(paths.toSorted(), example.map(({ path }) => written(path)).toSorted());
     assert.ok(paths.length >= 10, 'the example has been emptied');
     for (const { path, text } of example) {
-      const found = readFileSync(join(made, path), 'utf8');
+      const found = readFileSync(join(made, written(path)), 'utf8');
       const dependency = (line: string) => path === 'package.json' && line.includes('"slipway": ');
       const lines = (whole: string) => whole.split('\n').map((line) => (dependency(line) ? '' : line));
       assert.deepEqual(lines(found), lines(text), path);
@@ -73,9 +71,40 @@ describe('slipway init provider', () => {
     });
     assert.deepEqual(globSync('**', { cwd: target }).toSorted(), ['.', 'notes.txt']);
     writeFileSync(join(me.folder, 'file'), '');
-    await assert.rejects(initProvider(me.context, { name: 'mine', dir: 'file' }, origin), {
-      message: /^file is no folder/,
-    });
+    for (const dir of ['file', 'file/deep/er'])
+      await assert.rejects(initProvider(me.context, { name: 'mine', dir }, origin), {
+        code: 'SW1303',
+        exitCode: 2,
+        message: 'file is no folder: choose another place with --dir',
+      });
+  });
+
+  it('leaves out of repositories and images what does not belong there', async () => {
+    using me = user();
+    await initProvider(me.context, { name: 'my-cloud' }, origin);
+    const lines = (file: string) =>
+      readFileSync(join(me.folder, 'my-cloud', file), 'utf8')
+        .trimEnd()
+        .split('\n');
+    for (const secret of ['node_modules/', '.slipway/', '*kubeconfig'])
+      assert.ok(lines('.gitignore').includes(secret));
+    const copied = lines('Containerfile')
+      .flatMap((line) => /^COPY (?<sources>.+) \S+$/.exec(line)?.groups?.['sources']?.split(' ') ?? [])
+      .map((source) => source.replace(/\/$/, ''));
+    const patterns = lines('.dockerignore').filter((line) => !line.startsWith('#'));
+    assert.deepEqual(patterns.toSorted(), ['*', ...copied.map((source) => `!${source}`)].toSorted());
+  });
+
+  it('says in one place how the IDs of machines begin', () => {
+    const sources = exampleFiles(clone).filter(
+      ({ path, text }) => path.endsWith('.ts') && text.includes('acme-cloud'),
+    );
+    assert.deepEqual(
+      sources.map(({ path }) => path),
+      ['provider.ts', 'src/provider-id.ts'],
+    );
+    const provider = sources[0]?.text.matchAll(/.*acme-cloud.*/g) ?? [];
+    assert.deepEqual([...provider].flat(), ["  name: 'acme-cloud',"]);
   });
 
   it('takes an empty folder, and leaves nothing beside it', async () => {

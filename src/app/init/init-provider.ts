@@ -1,10 +1,10 @@
-import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { globSync, readFileSync } from 'node:fs';
+import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { messageOf, SlipwayError } from '../../base/errors.ts';
 import { CommandError } from '../failures.ts';
 import { shellWord, shownPath } from '../journey/plain-text.ts';
-import { makeFolder } from '../make-folder.ts';
+import { fileOnPath, makeFolder } from '../make-folder.ts';
 import type { ExitCode, VerbContext } from '../verb.ts';
 import { type ProjectFile, requireProjectName, scaffold } from './scaffold.ts';
 import {
@@ -16,13 +16,19 @@ import {
 } from './slipway-package.ts';
 
 const EXAMPLE = join('examples', 'acme-cloud');
+/** Of the files with a dot only this one: others are of whoever works there. */
+const PATTERNS = ['**/*', '.dockerignore'];
 /** What npm leaves in a clone when somebody works in the example itself. */
 const LEFT_BY_NPM = /^(node_modules\/|package-lock\.json$)/;
 
 /** Files of the example that projects are made from, in the order of their paths. */
 export function exampleFiles({ root }: SlipwayPackage): readonly ProjectFile[] {
   const folder = join(root, EXAMPLE);
-  return globSync('**/*', { cwd: folder, withFileTypes: true, exclude: (entry) => entry.name === 'node_modules' })
+  return globSync(PATTERNS, {
+    cwd: folder,
+    withFileTypes: true,
+    exclude: (entry) => entry.name === 'node_modules',
+  })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .filter((path) => !LEFT_BY_NPM.test(path))
@@ -54,7 +60,7 @@ export async function initProvider(
   checkName(name);
   const target = resolve(folder, dir);
   const shown = shownPath(folder, target);
-  requireEmpty(target, shown);
+  await requireEmpty(target, folder);
   if (isStale(slipway)) {
     output.hint('building dist/, which the project will use; this takes some seconds');
     await build(slipway, signal);
@@ -80,20 +86,20 @@ function checkName(name: string): void {
   }
 }
 
-function requireEmpty(target: string, shown: string): void {
-  let names: readonly string[];
-  try {
-    names = readdirSync(target);
-  } catch (error) {
-    if (!existsSync(target)) return;
-    throw new CommandError('SW1303', 2, `${shown} is no folder: choose another place with --dir`, error);
+/** What is not there is empty. */
+async function requireEmpty(target: string, folder: string): Promise<void> {
+  const file = await fileOnPath(target);
+  if (file !== undefined) {
+    const shown = shownPath(folder, file);
+    throw new CommandError('SW1303', 2, `${shown} is no folder: choose another place with --dir`);
   }
+  const names = await readdir(target).catch(() => []);
   if (names.length === 0) return;
   const some = names.slice(0, 3).join(', ');
   throw new CommandError(
     'SW1303',
     2,
-    `${shown} is not empty (it holds ${some}${names.length > 3 ? ' …' : ''}): choose another place with --dir, or empty it`,
+    `${shownPath(folder, target)} is not empty (it holds ${some}${names.length > 3 ? ' …' : ''}): choose another place with --dir, or empty it`,
   );
 }
 

@@ -19,6 +19,9 @@ export function requireProjectName(name: string): void {
   );
 }
 
+/** npm packs no `.gitignore`, and installs what it packed by that name under another: it travels as this. */
+const PACKED_GITIGNORE = '_gitignore';
+
 /** The files of the example under another name, depending on `slipway` as told. */
 export function scaffold(
   example: readonly ProjectFile[],
@@ -27,7 +30,7 @@ export function scaffold(
   return example.map(({ path, text }) => {
     const renamed = withName(text, name);
     return {
-      path: withName(path, name),
+      path: path === PACKED_GITIGNORE ? '.gitignore' : withName(path, name),
       text: path === 'package.json' ? withDependency(renamed, dependency) : renamed,
     };
   });

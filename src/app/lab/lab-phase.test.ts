@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { phaseContext } from '../../../test/support/phase-context.ts';
 import { scratchDirectory } from '../../../test/support/scratch.ts';
+import { Node } from '../../api/generated/core-v1.ts';
 import { startLab } from '../../lab/index.ts';
 import { labPhase } from './lab-phase.ts';
 
@@ -13,6 +14,7 @@ describe('the lab phase', () => {
     const { context, kept, said, rows, end } = phaseContext(folder.path);
     const outcome = await labPhase().run(context);
     assert.equal(outcome.health, 'done', JSON.stringify(outcome));
+    assert.match(outcome.detail, /^2 nodes ready, a pod is process \d+ on w-\d$/);
     assert.deepEqual(said, ['starting a cluster with two nodes', 'starting a pod as a process']);
     assert.deepEqual(
       rows.map(({ path, word, note = '' }) => [path.length, word, note.replace(/\d+/, '')]),
@@ -30,6 +32,26 @@ describe('the lab phase', () => {
     assert.ok(process.kill(pid, 0));
     await end();
     assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
+  });
+
+  it('tells nodes that an earlier run left from those that are ready now', async () => {
+    await using folder = await scratchDirectory();
+    const { context, rows, end } = phaseContext(folder.path);
+    await using earlier = await startLab({ data: join(context.data, 'lab') });
+    const { client } = earlier.cluster();
+    await client.create(Node, { metadata: { name: 'left' } });
+    const lastHeartbeatTime = '2020-01-01T00:00:00Z';
+    const ready = { type: 'Ready', status: 'True' as const, reason: 'KubeletReady', lastHeartbeatTime };
+    const body = { status: { conditions: [ready] } };
+    await client.patch(Node, { name: 'left' }, { type: 'merge', body }, { subresource: 'status' });
+    await earlier[Symbol.asyncDispose]();
+    const outcome = await labPhase().run(context);
+    await end();
+    assert.match(outcome.detail, /^2 of 3 nodes ready, a pod is process/);
+    assert.deepEqual(
+      rows.filter(({ path }) => path.length === 1).map(({ path, word }) => `${path.join()} ${word}`),
+      ['left not ready', 'w-1 ready', 'w-2 ready'],
+    );
   });
 
   it('lab/B4: starts the clusters of a scenario in a folder of its own', async () => {

@@ -45,10 +45,9 @@ async function run(context: PhaseContext, scenario: Scenario | undefined): Promi
   try {
     const names = (options.clusters ?? [{ name: 'lab' }]).map(({ name }) => name);
     const clusters = names.map((name) => lab.cluster(name));
-    const nodes = (await Promise.all(clusters.map((cluster) => shownNodes(context, cluster, clusters)))).flat();
     return scenario === undefined
-      ? await unlessStopped(withHello(context, lab), signal)
-      : await described(context, { lab, clusters, nodes: nodes.length, hasCloud: Boolean(options.cloud) });
+      ? await unlessStopped(withHello(context, lab, startedAt), signal)
+      : await described(context, { lab, clusters, hasCloud: Boolean(options.cloud) });
   } catch (error) {
     signal.throwIfAborted();
     const detail = scenario === undefined ? 'the pod does not run' : 'the clusters do not answer';
@@ -96,16 +95,46 @@ async function shownNodes(
   return nodes;
 }
 
-async function withHello(context: PhaseContext, lab: Lab): Promise<PhaseSuccess> {
+/** A line for each node, told again when it changes. Resolves with how many there are, and how many are ready. */
+function nodeCounts(context: PhaseContext, { client }: LabCluster, startedAt: Date) {
+  const told = new Map<string, boolean>();
+  return async (): Promise<{ readonly all: number; readonly ready: number }> => {
+    const { items } = await client.list(Node);
+    for (const node of items) {
+      const { name } = node.metadata;
+      const isReady = isReadySince(node, startedAt);
+      const state = isReady ? ({ health: 'done', word: 'ready' } as const) : NOT_READY;
+      if (told.get(name) !== isReady) context.row({ path: [name], ...state });
+      told.set(name, isReady);
+    }
+    return { all: items.length, ready: items.filter((node) => isReadySince(node, startedAt)).length };
+  };
+}
+
+const NOT_READY = { health: 'waiting', word: 'not ready' } as const;
+
+/** An earlier run leaves nodes behind that were ready when it ended, which says nothing of now. */
+function isReadySince({ status }: Node, moment: Date): boolean {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  // Times of objects are cut to seconds.
+  const sinceMs = Math.floor(moment.getTime() / 1000) * 1000;
+  return ready?.status === 'True' && Date.parse(ready.lastHeartbeatTime ?? '') >= sinceMs;
+}
+
+async function withHello(context: PhaseContext, lab: Lab, startedAt: Date): Promise<PhaseSuccess> {
+  const counts = nodeCounts(context, lab.cluster(), startedAt);
+  await counts();
   context.progress('starting a pod as a process');
   context.waitingFor('the pod of Deployment hello answers');
   const cluster = lab.cluster();
   const { pod, node, url, pid } = await startHello(lab, context.signal);
   context.row({ path: [node, pod], health: 'done', word: 'running', note: `process ${pid}` });
+  const { all, ready } = await counts();
+  const nodes = ready === all ? counted(all, 'node') : `${ready} of ${counted(all, 'node')}`;
   const kubectl = kubectlFor(context, cluster);
   return {
     health: 'done',
-    detail: `2 nodes ready, a pod is process ${pid} on ${node}`,
+    detail: `${nodes} ready, a pod is process ${pid} on ${node}`,
     addresses: [
       { label: 'lab cluster', value: cluster.url, note: kubeconfigNote(context, cluster) },
       { label: 'pod hello', value: url },
@@ -120,18 +149,19 @@ async function withHello(context: PhaseContext, lab: Lab): Promise<PhaseSuccess>
 interface Described {
   readonly lab: Lab;
   readonly clusters: readonly LabCluster[];
-  readonly nodes: number;
   readonly hasCloud: boolean;
 }
 
-async function described(
-  context: PhaseContext,
-  { lab, clusters, nodes, hasCloud }: Described,
-): Promise<PhaseSuccess> {
+async function described(context: PhaseContext, { lab, clusters, hasCloud }: Described): Promise<PhaseSuccess> {
+  const shown = await Promise.all(clusters.map((cluster) => shownNodes(context, cluster, clusters)));
   const cloudFile = join(lab.directory, 'cloud.json');
   // Secrets are in no event: whoever may read the file may use the cloud.
   if (hasCloud) await writeFile(cloudFile, cloudText(lab), { mode: 0o600 });
-  const counts = [counted(clusters.length, 'cluster'), counted(nodes, 'node'), ...(hasCloud ? ['a cloud'] : [])];
+  const counts = [
+    counted(clusters.length, 'cluster'),
+    counted(shown.flat().length, 'node'),
+    ...(hasCloud ? ['a cloud'] : []),
+  ];
   return {
     health: 'done',
     detail: counts.join(', '),
@@ -166,6 +196,9 @@ const kubeconfigNote = ({ folder }: PhaseContext, { kubeconfigPath }: LabCluster
 const kubectlFor = ({ folder }: PhaseContext, { kubeconfigPath }: LabCluster): string =>
   `kubectl --kubeconfig ${shellWord(shownPath(folder, kubeconfigPath))}`;
 
+/** A command of a failure that asks the lab, which ends with the journey. */
+export const whileUp = (command: string): readonly string[] => ['while the lab runs, so without --once:', command];
+
 /** The whole picture goes to a file: a journey has one line for it. */
 async function notRunning(
   context: PhaseContext,
@@ -179,6 +212,6 @@ async function notRunning(
     () => false,
   );
   const look = isWritten ? [shownPath(context.folder, file)] : [];
-  const next = [`${kubectlFor(context, lab.cluster())} describe pods`];
+  const next = whileUp(`${kubectlFor(context, lab.cluster())} describe pods`);
   return labFailure(error, { detail, look, next });
 }

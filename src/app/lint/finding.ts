@@ -2,11 +2,11 @@
 export interface Finding {
   /** As the user would write it. */
   readonly file: string;
-  /** From 1, as the column; both of the first letter that is meant. */
-  readonly line: number;
-  readonly column: number;
+  /** From 1, as the column; both of the first letter that is meant. Absent when nothing but the file is known. */
+  readonly line?: number;
+  readonly column?: number;
   /** How many letters are meant. */
-  readonly length: number;
+  readonly length?: number;
   readonly severity: 'error' | 'warning';
   /** For `slipway explain`. */
   readonly code: string;
@@ -26,15 +26,14 @@ export interface LintReport {
   readonly sources: ReadonlyMap<string, string>;
 }
 
-/** In the order of the files, whatever found them. */
+/** As the user would write it, with what is known of the place: terminals make a link of it (experience X41). */
+export const placeText = ({ file, line, column }: Pick<Finding, 'file' | 'line' | 'column'>): string =>
+  [file, line, column].filter((part) => part !== undefined).join(':');
+
+/** In the order of the files, then of the places in them; findings of one place stay in their order. */
 export const sorted = (findings: readonly Finding[]): readonly Finding[] =>
   findings.toSorted(
-    (a, b) =>
-      order(a.file, b.file) ||
-      a.line - b.line ||
-      a.column - b.column ||
-      order(a.code, b.code) ||
-      order(a.message, b.message),
+    (a, b) => order(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
   );
 
 const order = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

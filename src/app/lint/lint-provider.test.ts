@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { scratchDirectory } from '../../../test/support/scratch.ts';
 import { FAILURES } from '../failures.ts';
+import type { Finding } from './finding.ts';
 import { lintProvider } from './lint-provider.ts';
 
 interface Parts {
@@ -37,6 +38,11 @@ export default defineProvider({
 async function lint(folder: { readonly path: string }, text: string) {
   await writeFile(join(folder.path, 'provider.ts'), text);
   return lintProvider(folder.path, 'provider.ts');
+}
+
+/** The text that a finding is about. */
+function meant(text: string, { line = 0, column = 1, length = 0 }: Finding): string | undefined {
+  return text.split('\n')[line - 1]?.slice(column - 1, column - 1 + length);
 }
 
 const VOLUMES = `{ declare: () => ({ minBytes: 1n, maxBytes: 2n, stepBytes: 1n, nameLength: 9, sharing: 'never', growsOnline: false }),
@@ -99,8 +105,7 @@ describe('lint of a provider', () => {
       );
       const [finding] = findings;
       assert.ok(finding !== undefined && finding.why !== '' && finding.fix !== '');
-      const start = finding.column - 1;
-      assert.equal(text.split('\n')[finding.line - 1]?.slice(start, start + finding.length), at);
+      assert.equal(meant(text, finding), at);
     });
   }
 
@@ -141,10 +146,97 @@ describe('lint of a provider', () => {
     assert.deepEqual([...sources.keys()], ['client.ts']);
   });
 
+  const elsewhere: readonly { name: string; files: Record<string, string>; want: readonly unknown[] }[] = [
+    {
+      name: 'the call of defineProvider, where another file makes the definition',
+      files: {
+        'provider.ts': "export { default } from './definition.ts';\n",
+        'definition.ts': source({ fields: 'tags: { maxkey: 1 },' }),
+      },
+      want: ['definition.ts', 10, 11],
+    },
+    {
+      name: 'the call under another name, and the one that failed',
+      files: {
+        'provider.ts': `import { defineProvider as define } from 'slipway/sdk';
+const other = () => define({ tags: { maxkey: 1 } });
+${source({ fields: 'tags: { maxkey: 1 },' })
+  .replace(/^.*sdk';$/m, '')
+  .replace('defineProvider', 'define')}`,
+      },
+      want: ['provider.ts', 12, 11],
+    },
+    {
+      name: 'the field that a constant of another file is in',
+      files: {
+        'provider.ts': `import { tags } from './tags.ts';
+export const unused = () => { const tags = { maxkey: 0 }; return tags; };
+${source({ fields: 'tags,' })}`,
+        'tags.ts': 'export const tags = { maxkey: 1 };\n',
+      },
+      want: ['provider.ts', 12, 3],
+    },
+    {
+      name: 'the file alone of a warning about a definition that another file makes',
+      files: {
+        'provider.ts': "export { default } from './definition.ts';\n",
+        'definition.ts': source({ example: '' }),
+      },
+      want: ['provider.ts', undefined, undefined],
+    },
+    {
+      name: 'the import of a file that is not there',
+      files: { 'provider.ts': [source({}), "import './nope.ts';\n"].join('') },
+      want: ['provider.ts', 15, 8],
+    },
+    {
+      name: 'the file alone when Node does not tell which import has a mistake',
+      files: { 'provider.ts': "import './client.mjs';\n", 'client.mjs': 'export const a = { b: 1,, };\n' },
+      want: ['provider.ts', undefined, undefined],
+    },
+    {
+      name: 'the file alone when Node refuses an import, and no line of ours',
+      files: { 'provider.ts': "import './data.json';\n", 'data.json': '{}' },
+      want: ['provider.ts', undefined, undefined],
+    },
+    {
+      name: 'the line that calls a package which throws',
+      files: {
+        'provider.ts': "import { open } from './node_modules/cloud/index.mjs';\n\nopen();\n",
+        'node_modules/cloud/index.mjs': "export const open = () => { throw new Error('no cloud'); };\n",
+      },
+      want: ['provider.ts', 3, 1],
+    },
+  ];
+  for (const { name, files, want } of elsewhere) {
+    it(`experience/X41: points to ${name}`, async () => {
+      await using folder = await scratchDirectory();
+      await mkdir(join(folder.path, 'node_modules/cloud'), { recursive: true });
+      for (const [path, text] of Object.entries(files)) await writeFile(join(folder.path, path), text);
+      const { findings } = await lintProvider(folder.path, 'provider.ts');
+      assert.deepEqual(
+        findings.map(({ file, line, column }) => [file, line, column]),
+        [want],
+      );
+    });
+  }
+
+  it('experience/X41: lists what is at one place in the order of the paths, whatever the codes', async () => {
+    await using folder = await scratchDirectory();
+    const empty = ["import { defineProvider } from 'slipway/sdk';", 'export default defineProvider({});'].join(
+      '\n',
+    );
+    const { findings } = await lint(folder, empty);
+    assert.deepEqual(
+      findings.map(({ message }) => message.split(' ')[0]),
+      ['architectures', 'capabilities', 'ccm.external', 'connect', 'displayName', 'name', 'providerID'],
+    );
+  });
+
   it('experience/X41: reports a file without a definition', async () => {
     await using folder = await scratchDirectory();
     assert.partialDeepStrictEqual((await lint(folder, 'export const a = 1;\n')).findings, [
-      { line: 1, column: 1, code: 'SW2103', severity: 'error' },
+      { file: 'provider.ts', code: 'SW2103', severity: 'error' },
     ]);
   });
 

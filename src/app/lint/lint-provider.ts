@@ -1,8 +1,12 @@
-import type { DefinitionProblem } from '../../sdk/provider/definition-error.ts';
 import { FAILURES, type FailureEntry, isFailureCode } from '../failures.ts';
 import { shownPath } from '../journey/plain-text.ts';
-import { type ProviderFile, readProvider, sourceOf } from '../provider/load-provider.ts';
-import { positionOf } from '../provider/source-position.ts';
+import {
+  type PlacedProblem,
+  type ProviderFile,
+  placed,
+  readProvider,
+  sourceOf,
+} from '../provider/load-provider.ts';
 import { type Finding, type LintReport, sorted } from './finding.ts';
 import { providerWarnings } from './provider-warnings.ts';
 
@@ -20,9 +24,9 @@ export async function lintProvider(folder: string, path: string): Promise<LintRe
 }
 
 function findingsIn(loaded: ProviderFile, shown: string, source: string): readonly Finding[] {
-  const finding = (severity: Finding['severity'], problem: DefinitionProblem): Finding => ({
+  const finding = (severity: Finding['severity'], { problem, position }: PlacedProblem): Finding => ({
     file: shown,
-    ...positionOf(source, problem.path),
+    ...position,
     severity,
     code: problem.code,
     message: problem.message,
@@ -31,15 +35,22 @@ function findingsIn(loaded: ProviderFile, shown: string, source: string): readon
   });
   switch (loaded.kind) {
     case 'right':
-      return providerWarnings(loaded.definition).map((warning) => finding('warning', warning));
+      return placed({ problems: providerWarnings(loaded.definition), call: undefined }, source).map((warning) =>
+        finding('warning', warning),
+      );
     case 'wrong':
-      return loaded.problems.map((problem) => finding('error', problem));
-    case 'broken': {
-      const { line, column, ...failure } = loaded.failure;
-      const found = finding('error', { path: '', code: loaded.code, ...failure });
-      return [line === undefined ? found : { ...found, line, column: column ?? 1, length: 1 }];
-    }
+      return placed(loaded, source).map((problem) => finding('error', problem));
+    case 'broken':
+      return [finding('error', brokenProblem(loaded))];
   }
+}
+
+function brokenProblem({ code, failure }: Extract<ProviderFile, { kind: 'broken' }>): PlacedProblem {
+  const { line, column = 1, message, hint } = failure;
+  return {
+    problem: { path: '', code, message, hint },
+    position: line === undefined ? undefined : { line, column, length: 1 },
+  };
 }
 
 /** What its code stands for says why, where the problem itself does not; part of a line, as all the others. */

@@ -25,30 +25,36 @@ function ruleOf(code: string): unknown {
     id: code,
     shortDescription: { text: entry.title },
     fullDescription: { text: entry.cause },
-    help: { text: `${entry.fix} (slipway explain ${code})` },
+    help: { text: `${entry.fix} (npx slipway explain ${code})` },
   };
 }
 
-function resultOf({ file, line, column, length, severity, code, message, why, fix }: Finding, ruleIndex: number) {
+function resultOf(finding: Finding, ruleIndex: number) {
+  const { file, severity, code, message, why, fix } = finding;
   return {
     ruleId: code,
     ruleIndex,
     level: severity,
     message: {
-      text: [`${message}.`, why === '' ? '' : `Why: ${why}.`, `Fix: ${fix}.`]
-        .filter((part) => part !== '')
-        .join(' '),
+      text: [message, ...(why === '' ? [] : [`Why: ${why}`]), `Fix: ${fix}`].map(sentence).join(' '),
     },
     locations: [
       {
         physicalLocation: {
           artifactLocation: { uri: uriOf(file) },
-          region: { startLine: line, startColumn: column, endColumn: column + length },
+          ...regionOf(finding),
         },
       },
     ],
   };
 }
+
+/** Some parts end with a question or with dots of their own. */
+const sentence = (text: string): string => (/[.?!…]$/.test(text) ? text : `${text}.`);
+
+/** Without one, a result is about the whole file. */
+const regionOf = ({ line, column = 1, length = 1 }: Finding) =>
+  line === undefined ? {} : { region: { startLine: line, startColumn: column, endColumn: column + length } };
 
 /** Relative to where the command ran, as code hosts want it; `file:` only for what is outside. */
 const uriOf = (file: string): string => {

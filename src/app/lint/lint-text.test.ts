@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { Finding } from './finding.ts';
 import { sorted } from './finding.ts';
 import { lintSarif } from './lint-sarif.ts';
-import { lintText } from './lint-text.ts';
+import { lintText, plainLintText } from './lint-text.ts';
 
 const finding = (changes: Partial<Finding> = {}): Finding => ({
   file: 'acme/provider.ts',
@@ -36,7 +36,7 @@ describe('findings as text', () => {
       '      │     ^^^^^^ a capability lacks a method',
       '      = why   pods cannot use them',
       '      = fix   add attach',
-      '✖ 1 error, 0 warnings in 1 file · 0.3 s · explain: slipway explain SW2117',
+      '✖ 1 error, 0 warnings in 1 file · 0.3 s · explain: npx slipway explain SW2117',
     ]);
   });
 
@@ -48,7 +48,7 @@ describe('findings as text', () => {
     const warning = finding({ severity: 'warning', code: 'SW2151', line: 1 });
     assert.equal(
       text([warning, warning], false).at(-1),
-      '▲ 0 errors, 2 warnings in 1 file · 0.3 s · explain: slipway explain SW2151',
+      '▲ 0 errors, 2 warnings in 1 file · 0.3 s · explain: npx slipway explain SW2151',
     );
     assert.match(text([warning, finding()]).at(-1) ?? '', /^✖ 1 error, 1 warning .*explain SW2117$/);
   });
@@ -84,21 +84,60 @@ describe('findings as text', () => {
     assert.doesNotMatch(shown, /\^/);
   });
 
+  it('experience/X41: name the file alone when nothing else is known', () => {
+    const { line: _line, column: _column, length: _length, ...whole } = finding();
+    assert.deepEqual(text([whole]).slice(0, 2), [
+      'acme/provider.ts  error  SW2117  volumes has no attach',
+      '      = why   pods cannot use them',
+    ]);
+  });
+
+  it('experience/X5: are labels and words alone for a screen reader', () => {
+    const plain = (findings: readonly Finding[], isFailed: boolean) =>
+      plainLintText({ findings, files: 1, sources: new Map() }, { durationMs: 312, isFailed }).split('\n');
+    assert.deepEqual(plain([finding({ fix: 'write { … }' })], true), [
+      'acme/provider.ts:3:5: error SW2117: volumes has no attach',
+      'Why: pods cannot use them',
+      'Fix: write { ... }',
+      'Failed: 1 error, 0 warnings in 1 file, 0.3 s',
+      'To have it explained: npx slipway explain SW2117',
+    ]);
+    assert.match(
+      plain([finding({ severity: 'warning' })], false).at(-2) ?? '',
+      /^Attention: 0 errors, 1 warning /,
+    );
+    assert.deepEqual(plain([], false), ['Done: 0 errors, 0 warnings in 1 file, 0.3 s']);
+  });
+
   it('experience/X41: are in the order of the files', () => {
     const places = [
+      finding({ file: 'a', line: 9, message: 'b' }),
+      finding({ file: 'a', line: 9, message: 'a' }),
       finding({ file: 'b', line: 1 }),
       finding({ file: 'a', line: 10, column: 2 }),
-      finding({ file: 'a', line: 9 }),
       finding({ file: 'a', line: 10, column: 1 }),
     ];
     assert.deepEqual(
-      sorted(places).map(({ file, line, column }) => `${file}:${line}:${column}`),
-      ['a:9:5', 'a:10:1', 'a:10:2', 'b:1:5'],
+      sorted(places).map(({ file, line, column, message }) => `${file}:${line}:${column} ${message.at(0)}`),
+      ['a:9:5 b', 'a:9:5 a', 'a:10:1 v', 'a:10:2 v', 'b:1:5 v'],
     );
   });
 });
 
 describe('findings as SARIF', () => {
+  const resultsOf = (given: Finding): string =>
+    JSON.stringify(lintSarif({ findings: [given], files: 1, sources: new Map() }, '1.2.3'));
+
+  it('experience/X41: end each sentence once', () => {
+    const said = resultsOf(finding({ why: '', fix: 'did you mean volumes?' }));
+    assert.match(said, /"text":"volumes has no attach\. Fix: did you mean volumes\?"/);
+  });
+
+  it('experience/X41: are about the whole file when nothing else is known', () => {
+    const { line: _line, column: _column, length: _length, ...whole } = finding();
+    assert.match(resultsOf(whole), /"artifactLocation":\{"uri":"acme\/provider.ts"\}\}/);
+  });
+
   it('experience/X41: are the same findings, each with its rule and place', () => {
     const findings = [finding(), finding({ code: 'SW2151', severity: 'warning', file: 'a b/ü.ts' })];
     const document = lintSarif({ findings, files: 1, sources: new Map() }, '1.2.3');

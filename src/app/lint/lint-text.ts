@@ -2,7 +2,7 @@ import { humanDuration } from '../../base/duration.ts';
 import { redactedText } from '../../base/redaction.ts';
 import { FAILURES, isFailureCode } from '../failures.ts';
 import { printable } from '../journey/plain-text.ts';
-import { countOf, type Finding, isShowable, type LintReport } from './finding.ts';
+import { countOf, type Finding, isShowable, type LintReport, placeText } from './finding.ts';
 
 /** Lines before the one that is meant. */
 const CONTEXT_LINES = 2;
@@ -31,10 +31,10 @@ export function lintText({ findings, files, sources }: LintReport, end: LintEnd)
 }
 
 function findingLines(finding: Finding, lines: readonly string[]): readonly string[] {
-  const { file, line, column, severity, code, message, why, fix } = finding;
+  const { severity, code, message, why, fix } = finding;
   const indent = ' '.repeat(GUTTER);
   return [
-    `${file}:${line}:${column}  ${severity}  ${code}  ${printable(message)}`,
+    `${placeText(finding)}  ${severity}  ${code}  ${printable(message)}`,
     ...(isShowable(finding) ? excerpt(finding, lines) : []),
     ...(why === '' ? [] : [`${indent}= why   ${printable(why)}`]),
     `${indent}= fix   ${printable(fix)}`,
@@ -42,7 +42,10 @@ function findingLines(finding: Finding, lines: readonly string[]): readonly stri
 }
 
 /** The line that is meant under those before it, with marks below. */
-function excerpt({ line, column, length, code }: Finding, lines: readonly string[]): readonly string[] {
+function excerpt(
+  { line = 0, column = 1, length = 1, code }: Finding,
+  lines: readonly string[],
+): readonly string[] {
   const meant = lines[line - 1];
   if (meant === undefined) return [];
   const first = Math.max(1, line - CONTEXT_LINES);
@@ -71,13 +74,49 @@ const titleOf = (code: string): string => {
   return title === '' ? '' : ` ${title.charAt(0).toLowerCase()}${title.slice(1)}`;
 };
 
-function summary(findings: readonly Finding[], files: number, { durationMs, isFailed }: LintEnd): string {
-  const [errors, warnings] = [countOf(findings, 'error'), countOf(findings, 'warning')];
-  const symbol = isFailed ? '✖' : findings.length > 0 ? '▲' : '✔';
-  const counts = `${counted(errors, 'error')}, ${counted(warnings, 'warning')} in ${counted(files, 'file')}`;
+/** The same for a screen reader (experience X5): no symbols, no excerpt, a label before each line. */
+export function plainLintText({ findings, files }: LintReport, end: LintEnd): string {
+  const lines = findings.flatMap((finding) => [
+    `${placeText(finding)}: ${finding.severity} ${finding.code}: ${spoken(finding.message)}`,
+    ...(finding.why === '' ? [] : [`Why: ${spoken(finding.why)}`]),
+    `Fix: ${spoken(finding.fix)}`,
+  ]);
+  const command = explainCommand(findings);
+  return [
+    ...lines,
+    `${WORDS[outcomeOf(findings, end)]}: ${countsOf(findings, files)}, ${humanDuration(end.durationMs)}`,
+    ...(command === undefined ? [] : [`To have it explained: ${command}`]),
+  ].join('\n');
+}
+
+const spoken = (text: string): string => printable(text).replaceAll('…', '...').replaceAll(' → ', ' to ');
+
+function summary(findings: readonly Finding[], files: number, end: LintEnd): string {
+  const command = explainCommand(findings);
+  return [
+    `${SYMBOLS[outcomeOf(findings, end)]} ${countsOf(findings, files)}`,
+    humanDuration(end.durationMs),
+    ...(command === undefined ? [] : [`explain: ${command}`]),
+  ].join(' · ');
+}
+
+const SYMBOLS = { failed: '✖', attention: '▲', done: '✔' } as const;
+const WORDS = { failed: 'Failed', attention: 'Attention', done: 'Done' } as const;
+
+const outcomeOf = (findings: readonly Finding[], { isFailed }: LintEnd): keyof typeof SYMBOLS => {
+  if (isFailed) return 'failed';
+  return findings.length > 0 ? 'attention' : 'done';
+};
+
+/** What explains the worst of them; as all commands that users may copy it works in a project, too. */
+function explainCommand(findings: readonly Finding[]): string | undefined {
   const worst = findings.find(({ severity }) => severity === 'error') ?? findings[0];
-  const explain = worst === undefined ? [] : [`explain: slipway explain ${worst.code}`];
-  return [`${symbol} ${counts}`, humanDuration(durationMs), ...explain].join(' · ');
+  return worst && `npx slipway explain ${worst.code}`;
+}
+
+function countsOf(findings: readonly Finding[], files: number): string {
+  const [errors, warnings] = [countOf(findings, 'error'), countOf(findings, 'warning')];
+  return `${counted(errors, 'error')}, ${counted(warnings, 'warning')} in ${counted(files, 'file')}`;
 }
 
 const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;

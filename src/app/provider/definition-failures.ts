@@ -19,10 +19,11 @@ export const DEFINITION_FAILURES = {
   },
   SW2103: {
     title: 'The file holds no definition',
-    cause: 'The file has no default export, or one that `defineProvider` did not make.',
+    cause:
+      'The file is no module (.ts, .js or .mjs), has no default export, or one that `defineProvider` did not make.',
     detect:
       'Definitions carry a mark that only `defineProvider` gives, whatever copy of the package it comes from.',
-    fix: 'Write `export default defineProvider({ … })`.',
+    fix: 'Name the file with the definition, and write `export default defineProvider({ … })` in it.',
     example: 'provider.ts: it has no default export: write export default defineProvider({ … })',
   },
   SW2104: {
@@ -70,13 +71,14 @@ export const DEFINITION_FAILURES = {
       "name must be at most 40 lower-case letters, digits and '-' …, not \"Acme Cloud\": write 'acme-cloud'",
   },
   SW2115: {
-    title: 'The form of provider IDs is wrong',
+    title: 'providerID does not describe the IDs of machines',
     cause:
-      'Scheme, format, pattern and example of providerID do not fit together, or the pattern matches too much.',
+      'Every machine has a provider ID such as acme://eu-1/0a1b2c. Its scheme, its format, a pattern for all of it and an example must describe the same IDs, and one of them does not.',
     detect:
-      "The pattern must begin with '^scheme://' and end with '$'; the example must match pattern and format.",
-    fix: 'Correct the one that is wrong. The form must never change for a live cluster.',
-    example: "providerID.pattern must match a provider ID from '^acme://' to '$' …, not /acme:\\/\\/.+/",
+      "With scheme 'acme' the pattern must begin with '^acme://' and end with '$', so that it takes no ID of another cloud; the example must match the pattern and the format.",
+    fix: 'Compare the field that the message names with the ID of a real machine, and correct it. Do it before the first cluster: the form must never change for a live one.',
+    example:
+      "providerID: { scheme: 'acme', format: '{zone}/{id}', pattern: /^acme:\\/\\/[a-z0-9-]+\\/[0-9a-f]+$/, example: 'acme://eu-1/0a1b2c' }",
   },
   SW2116: {
     title: 'The cluster tag cannot be made',

@@ -105,14 +105,14 @@ describe('loadProvider', () => {
       path: 'package.ts',
       text: "import { defineProvider } from 'slipway-not-here/sdk';\nexport default defineProvider({});\n",
       code: 'SW2102',
-      says: /^package\.ts: it imports 'slipway-not-here', which is not there: run npm install/,
+      says: /^package\.ts:1:32: it imports 'slipway-not-here', which is not there: run npm install/,
     },
     {
       name: 'a file that is not there',
       path: 'import.ts',
       text: "export { default } from './nope.ts';\n",
       code: 'SW2102',
-      says: /^import\.ts: it imports nope\.ts, which is not there: correct the path/,
+      says: /^import\.ts:1:25: it imports nope\.ts, which is not there: correct the path/,
     },
     {
       name: 'a name that is not exported',
@@ -174,10 +174,53 @@ describe('loadProvider', () => {
     });
   }
 
+  const OTHERS: readonly { name: string; path: string; text: string; wayOn: string }[] = [
+    { name: 'text', path: 'others/README.md', text: '# Acme', wayOn: 'Name a file such as provider.ts' },
+    { name: 'JSON', path: 'others/package.json', text: '{}', wayOn: 'Name a file such as provider.ts' },
+    { name: 'no extension', path: 'others/provider', text: '', wayOn: 'Name a file such as provider.ts' },
+    {
+      name: 'a project',
+      path: 'beside/slipway.yaml',
+      text: 'spec: {definition: acme.ts}\n',
+      wayOn: 'Did you mean beside/acme.ts?',
+    },
+  ];
+  for (const { name, path, text, wayOn } of OTHERS) {
+    it(`experience/X10: says that a file of ${name} is no definition, and what to give`, async () => {
+      await write('beside/acme.ts', definition());
+      const { code, message } = await refusal(await write(path, text));
+      assert.equal(code, 'SW2103');
+      const what = `${path} is not the definition of a provider, which is a module: a .ts, .js or .mjs file. ${wayOn}`;
+      assert.equal(message.slice(0, what.length), what);
+    });
+  }
+
+  it('experience/X10: says so of a file that slipway.yaml names', async () => {
+    await write('named/README.md', '# Acme');
+    await write('named/slipway.yaml', 'spec: {definition: README.md}\n');
+    for (const path of ['named', 'named/slipway.yaml']) {
+      const { code, message } = await refusal(path);
+      assert.equal(code, 'SW2103');
+      assert.match(message, /is not the definition of a provider/);
+    }
+  });
+
   it('refuses a path that names nothing', async () => {
     const error = await refusal('nowhere');
     assert.equal(error.code, 'SW2101');
     assert.match(error.message, /^the definition nowhere cannot be read: there is no such file or folder/);
+  });
+
+  it('onboarding/R84: lists problems in the order of the source', async () => {
+    await write('order.ts', definition("secrets: ['not ok'],\n  tags: { maxkey: 3 },\n  aaa: 1,"));
+    const { message } = await refusal('order.ts');
+    assert.deepEqual(message.match(/order\.ts:\d+:\d+/g), ['order.ts:11:13', 'order.ts:12:11', 'order.ts:13:3']);
+  });
+
+  it('onboarding/R84: names the file that makes the definition, not the one that was given', async () => {
+    await write('made/definition.ts', definition('tags: { maxkey: 3 },'));
+    await write('made/provider.ts', "export { default } from './definition.ts';\n");
+    assert.match((await refusal('made')).message, /\n {2}made\/definition\.ts:11:11 {2}SW2110/);
   });
 
   it('onboarding/R84: lists everything that is wrong in a definition, each with its place', async () => {
@@ -187,7 +230,7 @@ describe('loadProvider', () => {
     assert.deepEqual(
       error.message.split('\n').map((line) => line.trim().split('  ').slice(0, 2).join(' ')),
       [
-        'the definition has 2 problems (slipway lint wrong.ts shows more):',
+        'the definition has 2 problems (npx slipway lint wrong.ts shows more):',
         'wrong.ts:11:11 SW2110',
         'wrong.ts:12:19 SW2122',
       ],

@@ -9,20 +9,45 @@ export interface SourcePosition {
 
 const OPENING = new Set(['{', '[', '(']);
 const CLOSING = new Set(['}', ']', ')']);
+const SEPARATOR = new Set([',']);
+const VALUE_ENDS = new Set([...CLOSING, ',', ';']);
 /** A literal may name itself by mistake. */
 const DEEPEST_SPREAD = 8;
+
+/** Values end before these: some authors write no semicolons. */
+const STATEMENTS = new Set(['const', 'let', 'var', 'export', 'import', 'function', 'class']);
+/** A name with one of these behind it is not the whole value. */
+const GOES_ON = new Set(['(', '=>', '.', '?', '[', '`', '<', '|', '&']);
 
 /**
  * Where a path of a definition (`providerID.pattern`, `capabilities.volumes.declare().minBytes`) is written in the source of
  * it. What cannot be found, because it is missing or comes from elsewhere, is where its nearest parent is; that of
- * everything is the call of `defineProvider`.
+ * everything is the call of `defineProvider`. Undefined when there is none: then nothing but the file is known.
+ *
+ * @param call Where the call is, if anybody knows; the first one that is found otherwise.
  */
-export function positionOf(source: string, path: string): SourcePosition {
+export function positionOf(
+  source: string,
+  path: string,
+  call?: Pick<SourcePosition, 'line' | 'column'>,
+): SourcePosition | undefined {
   const tokens = tokensOf(source);
-  const call = tokens.findIndex(({ text }, index) => text === 'defineProvider' && !isImported(tokens, index));
-  const fallback = tokens[call] ?? { start: 0, end: 1 };
-  const found = call < 0 ? undefined : new Walk(tokens).find(call, segmentsOf(path));
-  return placeOf(source, found ?? fallback);
+  const at = callIn(source, tokens, call);
+  const token = tokens[at];
+  if (token === undefined) return undefined;
+  return placeOf(source, new Walk(tokens).find(at, segmentsOf(path)) ?? token);
+}
+
+function callIn(
+  source: string,
+  tokens: readonly Token[],
+  call: Pick<SourcePosition, 'line' | 'column'> | undefined,
+): number {
+  const isCalled = ({ text }: Token, index: number) => text === 'defineProvider' && !isImported(tokens, index);
+  if (call === undefined) return tokens.findIndex(isCalled);
+  const before = source.split('\n').slice(0, call.line - 1);
+  const offset = before.reduce((sum, line) => sum + line.length + 1, call.column - 1);
+  return tokens.findIndex(({ start }) => start === offset);
 }
 
 /** Where a text is, by its offset. */
@@ -77,25 +102,40 @@ class Walk {
     const start = this.#resolved(at);
     const opening = this.#tokens[start]?.text;
     if (opening === '[') return this.#items(start)[Number(segment)];
-    // The last one counts, as in the program.
-    if (opening === '{') return this.#entries(start).findLast(({ key }) => key.text === segment);
+    if (opening === '{') return this.#named(this.#entries(start), segment);
     // Facts stand in the first literal of a function that says so.
     return this.#within(start, segment);
   }
 
-  /** A name stands for the literal that it was declared with in the same file. */
+  /** A name stands for the literal that it was declared with in the same file, outside of all functions. */
   #resolved(at: number): number {
     const token = this.#tokens[at];
-    const after = this.#tokens[at + 1]?.text;
-    if (token?.kind !== 'name' || after === '(' || after === '=>') return at;
-    const declared = this.#tokens.findIndex(
-      ({ text }, index) => text === token.text && ['const', 'let'].includes(this.#tokens[index - 1]?.text ?? ''),
+    if (token?.kind !== 'name' || GOES_ON.has(this.#tokens[at + 1]?.text ?? '')) return at;
+    const declared = this.#outermost().find(
+      (index) =>
+        this.#tokens[index]?.text === token.text && ['const', 'let'].includes(this.#tokens[index - 1]?.text ?? ''),
     );
-    return declared < 0 ? at : this.#next(declared, '=') + 1;
+    return declared === undefined ? at : this.#next(declared, '=') + 1;
   }
 
-  #entries(opening: number, depth = 0): readonly Entry[] {
-    return this.#parts(opening).flatMap((first) => {
+  /** The tokens that no bracket is around. */
+  #outermost(): readonly number[] {
+    const found: number[] = [];
+    for (let at = 0; at < this.#tokens.length; at++) {
+      found.push(at);
+      if (this.#isOpening(at)) at = this.#partner(at);
+    }
+    return found;
+  }
+
+  /** The last one counts, as in the program; nobody knows which one that is when something from elsewhere follows. */
+  #named(entries: readonly (Entry | undefined)[], name: string): Entry | undefined {
+    return entries.findLast((entry) => entry === undefined || entry.key.text === name);
+  }
+
+  /** Those of a literal, in order; undefined stands for what comes from elsewhere. */
+  #entries(opening: number, depth = 0): readonly (Entry | undefined)[] {
+    return this.#parts(opening).flatMap((first): readonly (Entry | undefined)[] => {
       if (this.#tokens[first]?.text === '...') return this.#spread(first + 1, depth);
       const at = this.#withoutModifiers(first);
       const key = this.#tokens[at];
@@ -111,10 +151,11 @@ class Walk {
     });
   }
 
-  /** What `...name` and `...{ … }` bring along, unless it comes from elsewhere. */
-  #spread(at: number, depth: number): readonly Entry[] {
+  /** What `...name` and `...{ … }` bring along. */
+  #spread(at: number, depth: number): readonly (Entry | undefined)[] {
     const start = this.#resolved(at);
-    return depth < DEEPEST_SPREAD && this.#tokens[start]?.text === '{' ? this.#entries(start, depth + 1) : [];
+    if (depth >= DEEPEST_SPREAD) return [];
+    return this.#tokens[start]?.text === '{' ? this.#entries(start, depth + 1) : [undefined];
   }
 
   #isMethod(at: number): boolean {
@@ -148,8 +189,24 @@ class Walk {
   /** The comma behind a part, or the end. */
   #end(from: number, end: number): number {
     let at = from;
-    while (at < end && this.#tokens[at]?.text !== ',') at = this.#isOpening(at) ? this.#partner(at) + 1 : at + 1;
+    while (at < end && !this.#isMark(at, SEPARATOR)) at = this.#isOpening(at) ? this.#partner(at) + 1 : at + 1;
     return at;
+  }
+
+  /** Behind the value that begins at a token, wherever that is. */
+  #valueEnd(start: number): number {
+    let at = start;
+    while (at < this.#tokens.length && !this.#isMark(at, VALUE_ENDS) && !this.#isStatement(at, start)) {
+      at = this.#isOpening(at) ? this.#partner(at) + 1 : at + 1;
+    }
+    return at;
+  }
+
+  /** A value may itself be a function or a class. */
+  #isStatement(at: number, start: number): boolean {
+    const token = this.#tokens[at];
+    const isValue = at === start || this.#tokens[at - 1]?.text === 'async';
+    return token?.kind === 'name' && STATEMENTS.has(token.text) && !isValue;
   }
 
   /** The bracket that closes another, or the end of the file. */
@@ -163,7 +220,7 @@ class Walk {
   }
 
   #within(start: number, name: string): Entry | undefined {
-    const end = this.#end(start, this.#tokens.length);
+    const end = this.#valueEnd(start);
     for (let at = start; at < end; at++) {
       const key = this.#tokens[at];
       if (key?.text === name && this.#tokens[at + 1]?.text === ':') return { key, value: at + 2 };

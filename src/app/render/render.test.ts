@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -7,6 +8,7 @@ import { scratchDirectory } from '../../../test/support/scratch.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { SystemClock } from '../../base/clock.ts';
 import { parseYaml } from '../../object/yaml.ts';
+import { releaseImage } from '../release.ts';
 import type { ExitCode, VerbContext } from '../verb.ts';
 import { renderVerb } from '../verbs/render.ts';
 
@@ -89,11 +91,12 @@ const filesIn = async (folder: string): Promise<readonly string[]> => {
 };
 
 const NAME = 'acme-cloud-controller-manager';
+const IMAGE = '--image=example.com/acme:7';
 
 describe('slipway render', () => {
   it('ccm/O4: prints everything that installs a provider as one stream, with its origin on top', async () => {
     await using project = await projectWith();
-    const { code, text, json, hints } = await render(project.path, 'deploy');
+    const { code, text, json, hints } = await render(project.path, 'deploy', IMAGE);
     assert.equal(code, 0);
     assert.match(text, /^# Written by slipway \S+: render deploy for acme, input sha256:[0-9a-f]{64}\n---\n/);
     const documents = documentsOf(text);
@@ -137,7 +140,7 @@ describe('slipway render', () => {
     const { text } = await render(
       project.path,
       'deploy',
-      '--image=example.com/acme:7',
+      IMAGE,
       '--namespace=clouds',
       '--topology=sno',
       '--secure-port=10300',
@@ -171,13 +174,13 @@ describe('slipway render', () => {
 
   it('ccm/O17: prints the static pod, and where its credentials have to be', async () => {
     await using project = await projectWith();
-    const { text, hints } = await render(project.path, 'bootstrap');
+    const { text, hints } = await render(project.path, 'bootstrap', IMAGE);
     assert.deepEqual(
       documentsOf(text).map(({ kind }) => kind),
       ['Pod'],
     );
     assert.match(hints.join(), /put ACME_TOKEN into cloud\.conf/);
-    assert.deepEqual((await render(project.path, 'bootstrap', '--cloud-config=secret')).hints, []);
+    assert.deepEqual((await render(project.path, 'bootstrap', IMAGE, '--cloud-config=secret')).hints, []);
   });
 
   it('ccm/O1, ccm/O14: writes files where the installer takes them from, and finds them unchanged', async () => {
@@ -225,9 +228,60 @@ describe('slipway render', () => {
     ]);
     assert.match(text, /^out differs from what slipway render deploy writes:\n/);
     assert.equal(await readFile(deployment, 'utf8'), edited);
-    const written = await render(project.path, 'deploy', '--out=out');
-    assert.deepEqual(written.hints, ['out/manifests/old.yaml is no longer rendered; remove it']);
   });
+
+  it('removes what it wrote earlier and writes no longer, and nothing that somebody had a hand in', async () => {
+    await using project = await projectWith();
+    const place = join(project.path, 'out');
+    await render(project.path, 'deploy', IMAGE, '--out=out');
+    const master = '99_openshift-machineconfig_00-master-kubelet-providerid';
+    const worker = '99_openshift-machineconfig_00-worker-kubelet-providerid';
+    await writeFile(join(place, 'openshift/own.yaml'), 'kind: ConfigMap\n');
+    await cp(join(place, 'README.md'), join(place, 'NOTES.md'));
+    await writeFile(join(place, `butane/${worker}.bu`), '# and more\n', { flag: 'a' });
+    const theirs = `manifests/other-01-rbac.yaml`;
+    const roles = await readFile(join(place, `manifests/${NAME}-01-rbac.yaml`), 'utf8');
+    await writeFile(join(place, theirs), roles.replace('for acme,', 'for other,'));
+    // A definition that has lost the metadata service: its machines cannot find out who they are.
+    await using poorer = await projectWith('');
+    await cp(place, join(poorer.path, 'out'), { recursive: true });
+    const { code, json, text, hints } = await render(poorer.path, 'deploy', IMAGE, '--out=out');
+    assert.equal(code, 0);
+    const removed = [`butane/${master}.bu`, `openshift/${master}.yaml`, `openshift/${worker}.yaml`];
+    assert.deepEqual((json as { readonly removed: unknown }).removed, removed);
+    assert.match(text, new RegExp(`removed, because they are no longer rendered:\n  ${removed.join('\n  ')}$`));
+    const left = await filesIn(join(poorer.path, 'out'));
+    const kept = ['NOTES.md', `butane/${worker}.bu`, theirs];
+    assert.deepEqual(
+      left.filter((path) => !path.includes(NAME)),
+      [
+        'NOTES.md',
+        'README.md',
+        `butane/${worker}.bu`,
+        'install-config-platform.yaml',
+        theirs,
+        'openshift/own.yaml',
+      ],
+    );
+    assert.deepEqual(
+      hints.filter((hint) => hint.startsWith('out/')),
+      kept.map(
+        (path) =>
+          `out/${path} is no longer rendered; it stays, since it may hold the work of somebody: remove it yourself`,
+      ),
+    );
+  });
+
+  for (const what of ['deploy', 'bootstrap'])
+    it(`says which image the pods of ${what} run when none is named`, async () => {
+      await using project = await projectWith();
+      const { code, hints } = await render(project.path, what, '--cloud-config=secret');
+      assert.equal(code, 0);
+      assert.deepEqual(hints, [
+        `the pods run ${releaseImage()}, which has to contain your provider: build an image with it and name it with --image (docs/how-to/real-cluster.md)`,
+      ]);
+      assert.deepEqual((await render(project.path, 'rbac')).hints, []);
+    });
 
   it('writes nothing over a file that it has not written, and says which', async () => {
     await using project = await projectWith();
@@ -260,6 +314,7 @@ describe('slipway render', () => {
     { words: ['deploi'], want: /makes no "deploi"\. Did you mean deploy\?/ },
     { words: ['nothing'], want: /there are: deploy, rbac, bootstrap/ },
     { words: ['deploy', '--component=cloud-controler-manager'], want: /Did you mean cloud-controller-manager\?/ },
+    { words: ['deploy', '--image=bad image'], want: /^"bad image" is no name of an image: write registry/ },
     { words: ['deploy', '--check'], want: /--check compares with a folder/ },
     { words: ['deploy', '--namespace=Not_One'], want: /"Not_One" cannot be the name of a namespace/ },
     { words: ['deploy', '--provider=nowhere.ts'], want: /nowhere\.ts/ },
@@ -273,10 +328,32 @@ describe('slipway render', () => {
 
   it('refuses a folder that cannot be written with exit code 3', async () => {
     await using project = await projectWith();
-    await assert.rejects(render(project.path, 'deploy', '--out=provider.ts'), {
-      code: 'SW1304',
-      exitCode: 3,
-      message: /cannot be written/,
-    });
+    if (existsSync('/proc/self'))
+      await assert.rejects(render(project.path, 'deploy', '--out=/proc/slipway'), {
+        code: 'SW1304',
+        exitCode: 3,
+        message: /cannot be written/,
+      });
   });
+
+  const inTheWay = [
+    { out: 'provider.ts', file: 'provider.ts' },
+    { out: 'provider.ts/deep/er', file: 'provider.ts' },
+    { out: 'taken', file: 'taken/manifests' },
+  ];
+  for (const { out, file } of inTheWay) {
+    for (const words of [[], ['--check']]) {
+      it(`names the file that is where a folder has to be: ${['--out', out, ...words].join(' ')}`, async () => {
+        await using project = await projectWith();
+        await mkdir(join(project.path, 'taken'));
+        await writeFile(join(project.path, 'taken/manifests'), '');
+        await assert.rejects(render(project.path, 'deploy', `--out=${out}`, ...words), {
+          code: 'SW1304',
+          exitCode: 3,
+          message: `${join(project.path, file)} is no folder: choose another place with --out`,
+        });
+        assert.deepEqual(await filesIn(project.path), ['provider.ts', 'taken/manifests']);
+      });
+    }
+  }
 });

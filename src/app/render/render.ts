@@ -12,10 +12,14 @@ import type { ExitCode, VerbRun } from '../verb.ts';
 import type { RENDER_SETTINGS } from '../verbs/render.ts';
 import { RENDER_TARGETS, type RenderTarget, renderInput } from './cloud-manager-files.ts';
 import { headerText, withHeader } from './header.ts';
-import { driftOf, type FolderFile, staleFiles, writeFiles } from './output-folder.ts';
+import { missingImageHint, requireImage } from './image.ts';
+import { driftOf, type FolderFile, removeFiles, staleFiles, writeFiles } from './output-folder.ts';
 import type { Rendered } from './rendered.ts';
 
 const COMPONENTS = ['cloud-controller-manager'];
+
+/** Roles name no image. */
+const hasPods = (what: RenderTarget): boolean => what !== 'rbac';
 
 /** `slipway render WHAT`: to standard output, into a folder, or compared with one. */
 export const runRender: VerbRun<typeof RENDER_SETTINGS> = async (context, settings, [word = '']) => {
@@ -24,14 +28,16 @@ export const runRender: VerbRun<typeof RENDER_SETTINGS> = async (context, settin
   if (settings.check && settings.out === undefined) {
     throw usageError('--check compares with a folder: name it with --out');
   }
+  if (settings.image !== undefined) requireImage(settings.image);
   const { definition } = await loadProvider(context.folder, settings.provider);
   const rendered = renderedFor(what, definition, optionsOf(settings));
   const header = headerText({ version: releaseVersion(), what, provider: definition.name, input: rendered.input });
-  for (const hint of rendered.hints) context.output.hint(hint);
+  const hints = hasPods(what) && settings.image === undefined ? [missingImageHint()] : [];
+  for (const hint of [...hints, ...rendered.hints]) context.output.hint(hint);
   if (settings.out === undefined) return printed(context, rendered, header);
   const folder = resolve(context.folder, settings.out);
   const files = rendered.files.map(({ path, text }) => ({ path, text: withHeader(path, header, text) }));
-  const place = { folder, shown: shownPath(context.folder, folder), what };
+  const place = { folder, shown: shownPath(context.folder, folder), what, provider: definition.name };
   return settings.check ? checked(context, place, files) : written(context, place, files);
 };
 
@@ -94,23 +100,32 @@ interface Place {
   readonly folder: string;
   readonly shown: string;
   readonly what: RenderTarget;
+  readonly provider: string;
 }
 
 async function written({ output }: Context, place: Place, files: readonly FolderFile[]): Promise<ExitCode> {
   await writeFiles(place.folder, files);
-  for (const path of await staleFiles(place.folder, files, place.what)) {
-    output.hint(`${place.shown}/${path} is no longer rendered; remove it`);
+  const stale = await staleFiles(place.folder, files, place);
+  const removed = stale.filter(({ isOwn }) => isOwn).map(({ path }) => path);
+  await removeFiles(place.folder, removed);
+  for (const { path } of stale.filter(({ isOwn }) => !isOwn)) {
+    output.hint(
+      `${place.shown}/${path} is no longer rendered; it stays, since it may hold the work of somebody: remove it yourself`,
+    );
   }
   const paths = files.map(({ path }) => path);
-  output.result([`written to ${place.shown}:`, ...paths.map((path) => `  ${path}`)].join('\n'), {
-    folder: place.folder,
-    files: paths,
-  });
+  const lines = [
+    `written to ${place.shown}:`,
+    ...paths.map((path) => `  ${path}`),
+    ...(removed.length === 0 ? [] : ['removed, because they are no longer rendered:']),
+    ...removed.map((path) => `  ${path}`),
+  ];
+  output.result(lines.join('\n'), { folder: place.folder, files: paths, removed });
   return 0;
 }
 
 async function checked({ output }: Context, place: Place, files: readonly FolderFile[]): Promise<ExitCode> {
-  const drift = await driftOf(place.folder, files, place.what);
+  const drift = await driftOf(place.folder, files, place);
   const lines = drift.map(({ path, problem }) => `  ${path}: ${problem}`);
   const text =
     drift.length === 0

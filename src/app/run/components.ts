@@ -5,14 +5,20 @@ export interface RunComponent {
   readonly name: string;
   /** What it is, in a few words. */
   readonly summary: string;
+  /** A whole command line that starts it. */
+  readonly example: string;
   /** Called only when it runs, so that others stay fast. */
   readonly load: () => Promise<(context: VerbContext, argv: readonly string[]) => Promise<ExitCode>>;
 }
+
+export const CLOUD_EXAMPLE =
+  'slipway run cloud-controller-manager --cloud-provider=lab --cloud-config=cloud.conf --leader-elect=false';
 
 /** Every component, in the order of the help. A new one is an entry here. */
 export const RUN_COMPONENTS: readonly RunComponent[] = [
   {
     name: 'cloud-controller-manager',
+    example: CLOUD_EXAMPLE,
     summary: 'nodes, load balancers and routes of a cloud (CCM)',
     load: async () => (await import('./cloud-controller-manager.ts')).runCloudProgram,
   },

@@ -35,6 +35,14 @@ describe('slipway run', () => {
     assert.match(err.join('\n'), /concurrent-node-syncs must be a positive number/);
   });
 
+  it('experience/X10: shows a whole command line to whoever gives no flags', async () => {
+    const { run, err } = setUp();
+    assert.equal(await run(CCM), 2);
+    assert.match(err.at(-1) ?? '', /^Example: npx slipway run cloud-controller-manager --cloud-provider=lab /);
+    assert.equal(await run(CCM, '--v=1'), 2);
+    assert.doesNotMatch(err.at(-1) ?? '', /Example/);
+  });
+
   it('shows the flags of the component', async () => {
     const { run, out } = setUp();
     assert.equal(await run(CCM, '--help'), 0);

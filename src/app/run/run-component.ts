@@ -15,5 +15,8 @@ export async function runComponent(context: VerbContext, words: readonly string[
     );
   }
   const run = await component.load();
-  return run(context, argv);
+  const code = await run(context, argv);
+  // Whoever gives no flags at all does not know them yet.
+  if (code === 2 && argv.length === 0) context.output.hint(`Example: npx ${component.example}`);
+  return code;
 }

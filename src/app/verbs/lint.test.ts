@@ -64,6 +64,13 @@ describe('slipway lint', () => {
     assert.partialDeepStrictEqual(sarif.json, { version: '2.1.0', runs: [{ results: [{ ruleId: 'SW2110' }] }] });
   });
 
+  it('experience/X5: speaks without symbols where that is asked for', async () => {
+    const { text } = await lint(definition("platformname: 'x',"), { plain: 'true' });
+    assert.match(text, /^provider\.ts:11:3: error SW2110: platformname is unknown\n/);
+    assert.match(text, /^[\x20-\x7e\n]+$/);
+    assert.doesNotMatch(text, /\^/);
+  });
+
   it('style/S26: takes its own forms of output from its section of a config file, the others from the top', async () => {
     await using folder = await scratchDirectory();
     const file = join(folder.path, 'slipway.yaml');

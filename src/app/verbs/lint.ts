@@ -1,4 +1,4 @@
-import type { SettingTable } from '../settings.ts';
+import { COMMON_SETTINGS, type SettingTable } from '../settings.ts';
 import { defineVerb } from '../verb.ts';
 
 const settings = {
@@ -9,6 +9,7 @@ const settings = {
     env: 'SLIPWAY_OUTPUT',
     description: 'text for people, json for programs, sarif (2.1.0) for code hosts and editors',
   },
+  plain: COMMON_SETTINGS.plain,
   'max-warnings': {
     type: 'integer',
     min: 0,
@@ -33,24 +34,27 @@ export const lintVerb = defineVerb({
   ],
   settings,
   load: async () => {
-    const [{ lintProvider }, { lintText }, { lintSarif }, { countOf }, { releaseVersion }] = await Promise.all([
-      import('../lint/lint-provider.ts'),
-      import('../lint/lint-text.ts'),
-      import('../lint/lint-sarif.ts'),
-      import('../lint/finding.ts'),
-      import('../release.ts'),
-    ]);
-    return async ({ output, folder, clock }, { output: form, 'max-warnings': most = Infinity }, positionals) => {
+    const [{ lintProvider }, { lintText, plainLintText }, { lintSarif }, { countOf }, { releaseVersion }] =
+      await Promise.all([
+        import('../lint/lint-provider.ts'),
+        import('../lint/lint-text.ts'),
+        import('../lint/lint-sarif.ts'),
+        import('../lint/finding.ts'),
+        import('../release.ts'),
+      ]);
+    return async ({ output, folder, clock }, settings, positionals) => {
+      const { output: form, plain: isPlain, 'max-warnings': most = Infinity } = settings;
       const startMs = clock.monotonicMs();
       const report = await lintProvider(folder, positionals[0] ?? '.');
       const errors = countOf(report.findings, 'error');
       const warnings = countOf(report.findings, 'warning');
       const isFailed = errors > 0 || warnings > most;
-      const text = lintText(report, { durationMs: clock.monotonicMs() - startMs, isFailed });
+      const text = isPlain ? plainLintText : lintText;
+      const end = { durationMs: clock.monotonicMs() - startMs, isFailed };
       const { findings, files } = report;
       const document =
         form === 'sarif' ? lintSarif(report, releaseVersion()) : { errors, warnings, files, findings };
-      output.result(text, document);
+      output.result(text(report, end), document);
       return isFailed ? 1 : 0;
     };
   },

@@ -69,7 +69,7 @@ export const renderVerb = defineVerb({
   summary: 'make what installs a provider on a cluster out of its definition',
   examples: [
     'slipway render deploy --provider provider.ts --image example.com/team/provider:1',
-    'slipway render deploy --out deploy --check',
+    'slipway render deploy --image example.com/team/provider:1 --out deploy --check',
   ],
   positionals: [
     {

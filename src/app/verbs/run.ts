@@ -1,4 +1,4 @@
-import { RUN_COMPONENTS } from '../run/components.ts';
+import { CLOUD_EXAMPLE, RUN_COMPONENTS } from '../run/components.ts';
 import { defineVerb } from '../verb.ts';
 
 const listed = RUN_COMPONENTS.map(({ name, summary }) => `${name}: ${summary}`).join('; ');
@@ -8,10 +8,7 @@ export const runVerb = defineVerb({
   name: 'run',
   group: 'start here',
   summary: 'run a component, with the flags of the program it replaces',
-  examples: [
-    'slipway run cloud-controller-manager --help',
-    'slipway run cloud-controller-manager --cloud-provider=lab --cloud-config=cloud.conf --leader-elect=false',
-  ],
+  examples: ['slipway run cloud-controller-manager --help', CLOUD_EXAMPLE],
   positionals: [
     { name: 'COMPONENT', description: `${listed}. Everything after its name is for it`, isRequired: true },
   ],

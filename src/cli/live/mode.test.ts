@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { chooseMode, hasColour, isAscii, type LookSettings, layoutFor } from './mode.ts';
+import { accessibleSources, chooseMode, hasColour, isAscii, type LookSettings, layoutFor } from './mode.ts';
 
 const settings = (overrides: Partial<LookSettings> = {}): LookSettings => ({
   output: 'text',
@@ -33,6 +33,17 @@ describe('the way a journey is shown', () => {
   for (const { name, env, isTTY, want, ...given } of cases) {
     it(`experience/X2: ${name}`, () => assert.equal(chooseMode(settings(given), env, isTTY), want));
   }
+});
+
+describe('a verb that can do without symbols', () => {
+  it('experience/X5: is told so by the flag, the config file and the variable alike', () => {
+    const sources = { flags: new Map([['output', 'text']]), env: {} };
+    const told = (plain: boolean, env: Readonly<Record<string, string>>) =>
+      Object.fromEntries(accessibleSources(sources, settings({ plain }), env).flags);
+    assert.deepEqual(told(false, { ACCESSIBLE: '1' }), { output: 'text', plain: 'true' });
+    assert.deepEqual(told(true, {}), { output: 'text', plain: 'true' });
+    assert.deepEqual(told(false, { ACCESSIBLE: '0' }), { output: 'text' });
+  });
 });
 
 describe('colour', () => {

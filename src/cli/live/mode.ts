@@ -1,4 +1,4 @@
-import type { Environment } from '../../app/config.ts';
+import type { Environment, SettingSources } from '../../app/config.ts';
 
 /** How a journey is shown (experience X2). */
 export type Mode = 'json' | 'accessible' | 'log' | 'live';
@@ -17,9 +17,19 @@ export interface LookSettings {
 /** The first match wins. */
 export function chooseMode({ output, plain }: LookSettings, env: Environment, isTTY: boolean): Mode {
   if (output === 'json') return 'json';
-  if (plain || isOn(env['ACCESSIBLE'])) return 'accessible';
+  if (isAccessible(plain, env)) return 'accessible';
   return !isTTY || isSet(env['CI']) || env['TERM'] === 'dumb' ? 'log' : 'live';
 }
+
+const isAccessible = (plain: boolean, env: Environment): boolean => plain || isOn(env['ACCESSIBLE']);
+
+/** For verbs that word their result without symbols: they have the setting, and need not know the variable. */
+export const accessibleSources = (
+  sources: SettingSources,
+  { plain }: LookSettings,
+  env: Environment,
+): SettingSources =>
+  isAccessible(plain, env) ? { ...sources, flags: new Map([...sources.flags, ['plain', 'true']]) } : sources;
 
 /** `NO_COLOR` and `--no-color` win over everything, JSON is never coloured. */
 export function hasColour(mode: Mode, { color }: LookSettings, env: Environment): boolean {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { VirtualClock } from '../../base/clock.ts';
 import { SILENT_LOG } from '../../base/log.ts';
 import type { InstanceObservation, InstanceRef, Instances } from '../../sdk/capabilities/instances.ts';
 import { ProviderError, type ProviderErrorKind } from '../../sdk/provider/provider-error.ts';
@@ -74,7 +75,7 @@ async function through<T>(promise: Promise<T>, release: () => void): Promise<T> 
 describe('InstanceObserver', () => {
   it('ccm/B6: asks about all of one turn in one call', async () => {
     const { instances, batches, singles, release } = instancesOf();
-    const observer = new InstanceObserver(instances);
+    const observer = new InstanceObserver(instances, new VirtualClock());
     const all = Promise.all(names(200).map((name) => observer.observe(ref(name), call())));
     const answers = await through(all, release);
     assert.deepEqual(answers, names(200).map(found));
@@ -83,7 +84,7 @@ describe('InstanceObserver', () => {
 
   it('ccm/B6: collects who asks while a call is under way for the next one', async () => {
     const { instances, batches, release } = instancesOf();
-    const observer = new InstanceObserver(instances);
+    const observer = new InstanceObserver(instances, new VirtualClock());
     const first = observer.observe(ref('n0'), call());
     await turn();
     await turn();
@@ -99,7 +100,7 @@ describe('InstanceObserver', () => {
 
   it('ccm/B6: makes full batches at once, so that one that hangs does not hold up all', async () => {
     const { instances, batches } = instancesOf({ maxBatch: 2 });
-    const observer = new InstanceObserver(instances);
+    const observer = new InstanceObserver(instances, new VirtualClock());
     const stop = new AbortController();
     const all = Promise.allSettled(names(20).map((name) => observer.observe(ref(name), call(stop.signal))));
     await turn();
@@ -112,9 +113,48 @@ describe('InstanceObserver', () => {
     assert.ok((await all).every(({ status }) => status === 'rejected'));
   });
 
+  it('ccm/B6: a call that hangs holds up who asks after it for a second, and four of them at most hang', async () => {
+    const { instances, batches, release } = instancesOf();
+    const clock = new VirtualClock();
+    const observer = new InstanceObserver(instances, clock);
+    const asked: Promise<unknown>[] = [];
+    const ask = async (name: string, ms: number) => {
+      asked.push(observer.observe(ref(name), call()));
+      await turn();
+      await turn();
+      await clock.advance(ms);
+    };
+    await ask('n0', 0);
+    await ask('n1', 999);
+    assert.deepEqual(batches, [['n0']]);
+    await ask('n2', 1);
+    assert.deepEqual(batches, [['n0'], ['n1', 'n2']]);
+    for (const name of ['n3', 'n4', 'n5', 'n6']) await ask(name, 1000);
+    assert.deepEqual(batches.slice(2), [['n3'], ['n4']]);
+    await through(Promise.all(asked), release);
+    assert.deepEqual(batches.slice(4), [['n5', 'n6']]);
+    assert.equal(clock.nextDueMs, undefined);
+  });
+
+  it('ccm/B13: waits for nothing when everybody has left', async () => {
+    const clock = new VirtualClock();
+    const observer = new InstanceObserver(instancesOf().instances, clock);
+    const stop = new AbortController();
+    const asked: Promise<unknown>[] = [];
+    for (const name of names(2)) {
+      asked.push(assert.rejects(observer.observe(ref(name), call(stop.signal)), /stopped/));
+      await turn();
+      await turn();
+    }
+    assert.notEqual(clock.nextDueMs, undefined);
+    stop.abort(new Error('stopped'));
+    await Promise.all(asked);
+    assert.equal(clock.nextDueMs, undefined);
+  });
+
   it('ccm/N4: a name without an answer is unknown, and not gone', async () => {
     const { instances, release } = instancesOf({ silent: new Set(['n1']) });
-    const observer = new InstanceObserver(instances);
+    const observer = new InstanceObserver(instances, new VirtualClock());
     const asked = Promise.allSettled(names(2).map((name) => observer.observe(ref(name), call())));
     const [first, second] = await through(asked, release);
     assert.equal(first?.status, 'fulfilled');
@@ -127,13 +167,13 @@ describe('InstanceObserver', () => {
   it('ccm/N4: whatever a provider throws is a ProviderError with its cause', async () => {
     const cause = new TypeError('broken');
     const broken = { declare: () => ({}), describe: () => Promise.reject(cause) };
-    const observer = new InstanceObserver(broken);
+    const observer = new InstanceObserver(broken, new VirtualClock());
     await assert.rejects(observer.observe(ref('n0'), call()), { name: 'ProviderError', kind: 'unknown', cause });
   });
 
   it('ccm/N4: one machine that cannot be asked about does not hide the others for long', async () => {
     const { instances, singles, release } = instancesOf({ bad: new Set(['n1']), kind: 'invalid' });
-    const observer = new InstanceObserver(instances);
+    const observer = new InstanceObserver(instances, new VirtualClock());
     const ask = () => Promise.allSettled(names(3).map((name) => observer.observe(ref(name), call())));
     const statuses = async () => (await through(ask(), release)).map(({ status }) => status);
     assert.deepEqual(await statuses(), ['rejected', 'rejected', 'rejected']);
@@ -145,7 +185,7 @@ describe('InstanceObserver', () => {
 
   it('ccm/N4: a cloud that is down is not asked about each machine alone', async () => {
     const { instances, singles, batches, release } = instancesOf({ bad: new Set(['n1']), kind: 'throttled' });
-    const observer = new InstanceObserver(instances);
+    const observer = new InstanceObserver(instances, new VirtualClock());
     for (let round = 0; round < 3; round++) {
       const asked = Promise.allSettled(names(3).map((name) => observer.observe(ref(name), call())));
       await through(asked, release);
@@ -155,7 +195,7 @@ describe('InstanceObserver', () => {
 
   it('ccm/B13: who stops waiting leaves the others alone; the call ends when nobody waits', async () => {
     const { instances, signals, batches, release } = instancesOf();
-    const observer = new InstanceObserver(instances);
+    const observer = new InstanceObserver(instances, new VirtualClock());
     const [one, other, late] = [new AbortController(), new AbortController(), new AbortController()];
     const first = observer.observe(ref('n0'), call(one.signal));
     const second = observer.observe(ref('n1'), call(other.signal));
@@ -178,7 +218,7 @@ describe('InstanceObserver', () => {
 
   it('ccm/B13: leaves nothing behind at a signal that lives as long as the program', async () => {
     const { instances, release } = instancesOf({ bad: new Set(['n1']), maxBatch: 1 });
-    const observer = new InstanceObserver(instances);
+    const observer = new InstanceObserver(instances, new VirtualClock());
     const { signal } = new AbortController();
     await through(Promise.allSettled(names(3).map((name) => observer.observe(ref(name), call(signal)))), release);
     assert.equal(getEventListeners(signal, 'abort').length, 0);
@@ -186,7 +226,7 @@ describe('InstanceObserver', () => {
 
   it('ccm/B13: remembers ten thousand names that it asks about alone, and no more', async () => {
     const { instances, batches, singles, release } = instancesOf({ bad: new Set(['n1']), kind: 'invalid' });
-    const observer = new InstanceObserver(instances);
+    const observer = new InstanceObserver(instances, new VirtualClock());
     const refs = names(10_001).map(ref);
     const ask = () => through(observer.observeMany(refs, { concurrency: 5000 }, call()), release);
     await ask();
@@ -206,7 +246,7 @@ describe('InstanceObserver', () => {
           bad: new Set([broken]),
           silent: new Set([mute]),
         });
-        const observer = new InstanceObserver(cloud.instances);
+        const observer = new InstanceObserver(cloud.instances, new VirtualClock());
         const ask = async (name: string, delay: number) => {
           for (let left = delay; left > 0; left--) await turn();
           return await observer.observe(ref(name), call());
@@ -232,7 +272,7 @@ describe('InstanceObserver', () => {
 
 describe('InstanceObserver.observeMany', () => {
   const observeAll = async (cloud: ReturnType<typeof instancesOf>, count: number, concurrency = 1) => {
-    const observer = new InstanceObserver(cloud.instances);
+    const observer = new InstanceObserver(cloud.instances, new VirtualClock());
     const refs = names(count).map(ref);
     return await through(observer.observeMany(refs, { concurrency }, call()), cloud.release);
   };
@@ -250,17 +290,20 @@ describe('InstanceObserver.observeMany', () => {
 
   it('ccm/N16: asks one by one, so many at once, where the cloud knows no other way', async () => {
     let [now, most] = [0, 0];
-    const observer = new InstanceObserver({
-      declare: () => ({}),
-      describe: async ({ nodeName }) => {
-        now++;
-        most = Math.max(most, now);
-        await turn();
-        now--;
-        if (nodeName === 'n3') throw new Error('broken');
-        return found(nodeName);
+    const observer = new InstanceObserver(
+      {
+        declare: () => ({}),
+        describe: async ({ nodeName }) => {
+          now++;
+          most = Math.max(most, now);
+          await turn();
+          now--;
+          if (nodeName === 'n3') throw new Error('broken');
+          return found(nodeName);
+        },
       },
-    });
+      new VirtualClock(),
+    );
     const answers = await observer.observeMany(names(10).map(ref), { concurrency: 3 }, call());
     assert.equal(most, 3);
     const failed = [...answers].filter(([, { state }]) => state === 'failed').map(([name]) => name);
@@ -270,14 +313,17 @@ describe('InstanceObserver.observeMany', () => {
   it('ccm/B13: asks no more once it is told to stop, and says so of the rest', async () => {
     const stop = new AbortController();
     const asked: string[] = [];
-    const observer = new InstanceObserver({
-      declare: () => ({}),
-      describe: ({ nodeName }) => {
-        asked.push(nodeName);
-        stop.abort(new Error('stopped'));
-        return Promise.resolve(found(nodeName));
+    const observer = new InstanceObserver(
+      {
+        declare: () => ({}),
+        describe: ({ nodeName }) => {
+          asked.push(nodeName);
+          stop.abort(new Error('stopped'));
+          return Promise.resolve(found(nodeName));
+        },
       },
-    });
+      new VirtualClock(),
+    );
     const answers = await observer.observeMany(names(3).map(ref), { concurrency: 1 }, call(stop.signal));
     assert.deepEqual(asked, ['n0']);
     assert.deepEqual(

@@ -1,12 +1,18 @@
+import type { Clock } from '../../base/clock.ts';
 import type { CallContext } from '../../sdk/capabilities/call.ts';
 import type { InstanceObservation, InstanceRef, Instances } from '../../sdk/capabilities/instances.ts';
 import { ProviderError, type ProviderErrorKind } from '../../sdk/provider/provider-error.ts';
 import { inParallel } from './in-parallel.ts';
 import { failed, type InstanceAnswer, providerFailure, unanswered } from './instance-answer.ts';
 import { type Batch, PendingBatch } from './pending-batch.ts';
+import { Turns } from './turns.ts';
 
 /** Calls at once for those who ask one by one: a batch that hangs must not hold up all others. */
 const MOST_BATCHES = 4;
+/** Calls at once about one machine each: however many nodes are worked on, clouds count the calls of a second. */
+const MOST_ALONE = 30;
+/** So long a call that is under way is waited for, by those who want the next: one that hangs may take a minute. */
+const PATIENCE_MS = 1000;
 /** Beyond this the oldest is forgotten, and asked about together with others again. */
 const MOST_SUSPECTS = 10_000;
 /** These say something about the cloud and not about one machine: asking one by one would only add to the trouble. */
@@ -20,19 +26,25 @@ const CLOUD_WIDE: ReadonlySet<ProviderErrorKind> = new Set([
 
 /**
  * Asks a provider about machines in as few calls as it allows. Who asks at the same time, or while a call is under way,
- * shares the next call. Everything that goes wrong is a ProviderError, except the reason of an abort.
+ * shares the next call, which does not wait for one that hangs. Everything that goes wrong is a ProviderError, except
+ * the reason of an abort.
  */
 export class InstanceObserver {
   readonly #instances: Instances;
+  readonly #clock: Pick<Clock, 'timer'>;
   readonly #maxBatch: number;
   /** Names whose last call together with others failed: one machine that cannot be asked about must not hide the rest. */
   readonly #suspects = new Set<string>();
   readonly #pending = new PendingBatch();
+  readonly #turns = new Turns(MOST_ALONE);
   #inFlight = 0;
   #isScheduled = false;
+  /** While somebody waits for a call that is under way. */
+  #patience: Disposable | undefined;
 
-  constructor(instances: Instances) {
+  constructor(instances: Instances, clock: Pick<Clock, 'timer'>) {
     this.#instances = instances;
+    this.#clock = clock;
     this.#maxBatch = Math.max(1, instances.declare().maxBatch ?? Number.POSITIVE_INFINITY);
   }
 
@@ -42,7 +54,11 @@ export class InstanceObserver {
     if (!this.#isBatched(ref)) return await this.#alone(ref, call);
     const answer = this.#pending.join(ref, call);
     this.#schedule();
-    return await answer;
+    try {
+      return await answer;
+    } finally {
+      if (this.#pending.size === 0) this.#disarm();
+    }
   }
 
   /** The answers by name of the node, for all that are asked about. Never rejects. */
@@ -83,13 +99,27 @@ export class InstanceObserver {
 
   /** Full batches go at once, as many as may; others wait for the call that is under way, and grow meanwhile. */
   #send(): void {
-    while (this.#inFlight < MOST_BATCHES) {
-      if (this.#inFlight > 0 && this.#pending.size < this.#maxBatch) return;
-      const batch = this.#pending.take(this.#maxBatch);
-      if (batch === undefined) return;
-      this.#inFlight++;
-      void this.#answer(batch);
+    while (this.#inFlight < MOST_BATCHES && this.#pending.size > 0) {
+      if (this.#inFlight > 0 && this.#pending.size < this.#maxBatch) return this.#arm();
+      this.#sendOne();
     }
+  }
+
+  #sendOne(): void {
+    this.#disarm();
+    const batch = this.#inFlight < MOST_BATCHES ? this.#pending.take(this.#maxBatch) : undefined;
+    if (batch === undefined) return;
+    this.#inFlight++;
+    void this.#answer(batch);
+  }
+
+  #arm(): void {
+    this.#patience ??= this.#clock.timer(PATIENCE_MS, () => this.#sendOne());
+  }
+
+  #disarm(): void {
+    this.#patience?.[Symbol.dispose]();
+    this.#patience = undefined;
   }
 
   async #answer(batch: Batch): Promise<void> {
@@ -117,6 +147,7 @@ export class InstanceObserver {
   }
 
   async #alone(ref: InstanceRef, call: CallContext): Promise<InstanceObservation> {
+    using _turn = await this.#turns.take(call.signal);
     try {
       const found = await this.#instances.describe(ref, call);
       this.#suspects.delete(ref.nodeName);

@@ -40,12 +40,7 @@ export interface DeletionRules {
 export type Decision =
   | { readonly type: 'nothing' | 'addShutdownTaint' | 'removeShutdownTaint' }
   | { readonly type: 'delete'; readonly evidence: string }
-  | {
-      readonly type: 'holdBack';
-      readonly why: 'unconfirmed' | 'young' | 'suspected';
-      /** The suspicion begins with this pass: people are told once. */
-      readonly isNews: boolean;
-    };
+  | { readonly type: 'holdBack'; readonly why: 'unconfirmed' | 'young' | 'suspected' };
 
 export interface Decided {
   readonly node: Node;
@@ -96,21 +91,19 @@ interface Absent {
   readonly node: Node;
   readonly evidence: string;
   readonly absence: Absence;
-  readonly wasInDoubt: boolean;
 }
 
 function absentDecision(
-  { node, evidence, absence, wasInDoubt }: Absent,
+  { node, evidence, absence }: Absent,
   { confirmations, minAgeMs }: DeletionRules,
   now: Date,
 ): Decision {
   const { timesInARow, doubt } = absence;
-  if (doubt !== undefined && doubt.agreements < AGREEMENTS)
-    return { type: 'holdBack', why: 'suspected', isNews: !wasInDoubt };
-  if (timesInARow < confirmations) return { type: 'holdBack', why: 'unconfirmed', isNews: false };
+  if (doubt !== undefined && doubt.agreements < AGREEMENTS) return { type: 'holdBack', why: 'suspected' };
+  if (timesInARow < confirmations) return { type: 'holdBack', why: 'unconfirmed' };
   // An age that is not known is no age.
   const isOldEnough = minAgeMs <= 0 || ageMs(node, now) >= minAgeMs;
-  return isOldEnough ? { type: 'delete', evidence } : { type: 'holdBack', why: 'young', isNews: false };
+  return isOldEnough ? { type: 'delete', evidence } : { type: 'holdBack', why: 'young' };
 }
 
 const presentDecision = (node: Node, power: 'on' | 'off' | 'unknown'): Decision =>
@@ -118,7 +111,7 @@ const presentDecision = (node: Node, power: 'on' | 'off' | 'unknown'): Decision 
 
 function decisionFor(
   { node, answer }: Look,
-  { absence, wasInDoubt }: { readonly absence: Absence | undefined; readonly wasInDoubt: boolean },
+  absence: Absence | undefined,
   rules: DeletionRules,
   now: Date,
 ): Decision {
@@ -126,10 +119,14 @@ function decisionFor(
     return isReady(node) && hasShutdownTaint(node) ? { type: 'removeShutdownTaint' } : NOTHING;
   if (answer.state === 'present') return presentDecision(node, answer.power);
   if (answer.state !== 'absent' || absence === undefined) return NOTHING;
-  return absentDecision({ node, evidence: answer.evidence, absence, wasInDoubt }, rules, now);
+  return absentDecision({ node, evidence: answer.evidence, absence }, rules, now);
 }
 
-const uidOf = ({ metadata }: Node): string => metadata.uid ?? metadata.name;
+export const uidOf = ({ metadata }: Node): string => metadata.uid ?? metadata.name;
+
+/** Whether any Node waits for the cloud to be believed again, held back by the last pass or not. */
+export const isAnyInDoubt = (absences: Absences): boolean =>
+  [...absences.values()].some(({ doubt }) => doubt !== undefined);
 
 /**
  * What to do about all Nodes after the cloud has been asked (L3–L6, B2). Pure. While the cloud is suspected, nothing is
@@ -142,11 +139,10 @@ export function planPass(looks: readonly Look[], before: Absences, rules: Deleti
   const absences = new Map<string, Absence>();
   const decided = looks.map((look): Decided => {
     const uid = uidOf(look.node);
-    const known = before.get(uid);
-    const absence = look.answer === undefined ? undefined : nextAbsence(known, look.answer, isSuspectPass);
+    const { answer } = look;
+    const absence = answer === undefined ? undefined : nextAbsence(before.get(uid), answer, isSuspectPass);
     if (absence !== undefined) absences.set(uid, absence);
-    const wasInDoubt = known?.doubt !== undefined;
-    return { node: look.node, decision: decisionFor(look, { absence, wasInDoubt }, rules, now) };
+    return { node: look.node, decision: decisionFor(look, absence, rules, now) };
   });
   if (!isSuspectPass) return { decided, absences };
   const isDark = !looks.some(({ node }) => isReady(node));
@@ -154,9 +150,7 @@ export function planPass(looks: readonly Look[], before: Absences, rules: Deleti
 }
 
 const heldBack = (one: Decided): Decided =>
-  one.decision.type === 'delete'
-    ? { ...one, decision: { type: 'holdBack', why: 'suspected', isNews: false } }
-    : one;
+  one.decision.type === 'delete' ? { ...one, decision: { type: 'holdBack', why: 'suspected' } } : one;
 
 /** Of the Nodes that could be deleted, the one whose turn came least often; the others wait for the next pass. */
 function oneDeletion(decided: readonly Decided[], absences: Map<string, Absence>): PassPlan {

@@ -2,14 +2,16 @@ import { Node } from '../../api/generated/core-v1.ts';
 import { messageOf } from '../../base/errors.ts';
 import { isConflict, isLeadershipLost } from '../../kube/client/api-error.ts';
 import type { Manager } from '../../kube/manager/create-manager.ts';
-import type { Instances } from '../../sdk/capabilities/instances.ts';
+import type { CallContext } from '../../sdk/capabilities/call.ts';
+import type { InstanceRef, Instances } from '../../sdk/capabilities/instances.ts';
 import type { CloudSettings } from '../cloud-settings.ts';
 import { inParallel } from '../instances/in-parallel.ts';
 import type { InstanceAnswer } from '../instances/instance-answer.ts';
 import { InstanceObserver } from '../instances/instance-observer.ts';
 import { instanceRef } from '../instances/instance-ref.ts';
-import { type Absences, type Decided, isAskedFor, type Look, planPass } from './desired.ts';
+import { type Absences, type Decided, isAnyInDoubt, isAskedFor, type Look, planPass } from './desired.ts';
 import { LifecycleMetrics } from './lifecycle-metrics.ts';
+import { OutageReport } from './outage-report.ts';
 import { taintsWhileOff, taintsWhileReady } from './shutdown-taint.ts';
 import { writeTaints } from './taint-write.ts';
 
@@ -22,10 +24,14 @@ export interface NodeMonitorOptions {
   >;
 }
 
+const isSuspected = ({ decision }: Decided): boolean =>
+  decision.type === 'holdBack' && decision.why === 'suspected';
+
 /** Looks at all Nodes over and over: deletes those without a machine, and taints those whose machine is off. */
 export class NodeMonitor {
   readonly #options: NodeMonitorOptions;
   readonly #metrics: LifecycleMetrics;
+  readonly #outage: OutageReport;
   readonly #observer: InstanceObserver;
   /** The same without the call for many: what is in doubt is asked for one by one. */
   readonly #soloObserver: InstanceObserver;
@@ -37,11 +43,13 @@ export class NodeMonitor {
     const { instances, manager } = options;
     this.#options = options;
     this.#metrics = new LifecycleMetrics(manager.metrics);
-    this.#observer = new InstanceObserver(instances);
-    this.#soloObserver = new InstanceObserver({
+    this.#outage = new OutageReport(manager);
+    this.#observer = new InstanceObserver(instances, manager.clock);
+    const solo = {
       declare: () => instances.declare(),
-      describe: (ref, call) => instances.describe(ref, call),
-    });
+      describe: (ref: InstanceRef, call: CallContext) => instances.describe(ref, call),
+    };
+    this.#soloObserver = new InstanceObserver(solo, manager.clock);
   }
 
   /** Passes at least one period apart, until the signal aborts; what goes wrong in one is left to the next (L1). */
@@ -65,6 +73,10 @@ export class NodeMonitor {
       if (signal.aborted) return;
       const { decided, absences } = planPass(looks, this.#absences, this.#rules(), clock.now());
       this.#absences = absences;
+      this.#outage.passed(
+        decided.filter(isSuspected).map(({ node }) => node),
+        isAnyInDoubt(absences),
+      );
       await this.#carryOut(decided, signal);
     } catch (error) {
       if (!signal.aborted) log.warn({ err: error }, 'Could not look at the nodes');
@@ -140,16 +152,7 @@ export class NodeMonitor {
         return await this.#delete(node, decision.evidence, signal);
       case 'holdBack':
         log.debug({ node: name, why: decision.why }, 'Not deleting a node yet');
-        if (decision.isNews) this.#warn(node);
     }
-  }
-
-  #warn(node: Node): void {
-    const { events, log } = this.#options.manager;
-    const { name } = node.metadata;
-    const note = `Not deleting node ${name} yet: the cloud provider knows no machine of any node that is not ready, as if it were out of order; it is asked twice more`;
-    events.warning(node, 'SuspectedCloudOutage', note, { action: 'DeletingNode' });
-    log.warn({ node: name }, 'The cloud knows no machine of any node that is not ready');
   }
 
   /** The server is asked first: a cache may not know yet that the node is back, or is another one of the same name. */

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fakeProvider, startCloudController } from '../../../test/support/cloud-controllers.ts';
 import { addCloudNode, machine, nodeEvents, nodeNames, readiness } from '../../../test/support/cloud-nodes.ts';
-import { SILENT_LOG } from '../../base/log.ts';
+import { Event } from '../../api/generated/core-v1.ts';
+import { createLog } from '../../base/log.ts';
 import type { Manager } from '../../kube/manager/create-manager.ts';
 import type { InstanceObservation } from '../../sdk/capabilities/instances.ts';
 import { FakeCloud } from '../../testing/fake-cloud.ts';
@@ -11,22 +12,37 @@ import type { CloudSettings } from '../cloud-settings.ts';
 import { cloudNodeLifecycle } from './index.ts';
 
 const PERIOD_MS = 5000;
+const MINUTE_MS = 60_000;
+
+interface Line {
+  readonly level: string;
+  readonly message: string;
+  readonly nodes?: readonly string[];
+  readonly count?: number;
+  readonly durationMs: number;
+}
 
 interface Outage extends AsyncDisposable {
   readonly env: TestEnv;
   readonly cloud: FakeCloud;
+  /** What the log says of the outage since the last call. */
+  told(): readonly Line[];
   start(settings?: Partial<CloudSettings>): Promise<Manager>;
 }
 
 /** Nodes that are not ready, but for one called `up`, and a cloud that knows no machine. */
 async function outageOf(...names: readonly string[]): Promise<Outage> {
-  const env = await TestEnv.start({ log: SILENT_LOG });
+  const lines: Line[] = [];
+  const write = (line: string) => void lines.push(JSON.parse(line));
+  const log = createLog({ level: 'info', write, now: () => new Date(0) });
+  const env = await TestEnv.start({ log });
   const cloud = new FakeCloud();
   for (const name of names)
     await addCloudNode(env, name, { status: readiness(name === 'up' ? 'True' : 'Unknown') });
   return {
     env,
     cloud,
+    told: () => lines.splice(0).filter(({ message }) => /no machine of any|suspected outage/.test(message)),
     start: (settings = {}) =>
       startCloudController(env, cloudNodeLifecycle, { provider: fakeProvider(cloud), settings }),
     [Symbol.asyncDispose]: () => env[Symbol.asyncDispose](),
@@ -47,6 +63,57 @@ describe('the cloud node lifecycle controller beside a cloud that knows nothing'
     assert.equal(told.length, 3);
     for (const [at, text] of told.entries())
       assert.match(text, new RegExp(`^Warning SuspectedCloudOutage Not deleting node n${at + 1} yet: `));
+  });
+
+  it('ccm/B2: goes on telling while it lasts, in one event per node and a line every five minutes', async () => {
+    await using world = await outageOf('n1', 'n2');
+    const { env } = world;
+    await world.start();
+    await env.advance(40 * MINUTE_MS);
+    const { items } = await env.client.live.list(Event);
+    const series = items.filter(({ reason }) => reason === 'SuspectedCloudOutage');
+    assert.deepEqual(
+      // Written when it began, the second time, and half an hour later: the others are only counted.
+      series.map(({ involvedObject, count }) => `${involvedObject.name} ${count}`).toSorted(),
+      ['n1 8', 'n2 8'],
+    );
+    const lines = world.told();
+    assert.deepEqual(
+      lines.map(({ level, durationMs }) => [level, durationMs / MINUTE_MS]),
+      Array.from({ length: 9 }, (_, at) => ['warn', 5 * at]),
+    );
+    assert.ok(lines.every(({ nodes, count }) => nodes?.join() === 'n1,n2' && count === 2));
+  });
+
+  it('ccm/B2: says once when it is over, also when answers failed meanwhile', async () => {
+    await using world = await outageOf('n1', 'n2');
+    const { env, cloud } = world;
+    await world.start();
+    cloud.on('instances.describe', () => Promise.reject(new Error('no answer')));
+    await env.advance(MINUTE_MS);
+    cloud.on('instances.describe', undefined);
+    await env.advance(MINUTE_MS);
+    assert.equal(world.told().length, 1);
+    for (const name of ['n1', 'n2']) cloud.instances.set(name, machine());
+    await env.advance(60 * MINUTE_MS);
+    assert.deepEqual(
+      world.told().map(({ level, message, durationMs }) => [level, message, durationMs]),
+      [['info', 'No node is kept any more because of a suspected outage of the cloud', 2 * MINUTE_MS + PERIOD_MS]],
+    );
+  });
+
+  it('ccm/B2: names few nodes in a line for many, and tells a new one at once', async () => {
+    await using world = await outageOf(...Array.from({ length: 12 }, (_, at) => `n${at}`));
+    const { env } = world;
+    await world.start();
+    await addCloudNode(env, 'late', { status: readiness('Unknown') });
+    await env.advance(MINUTE_MS);
+    const lines = world.told().map(({ nodes, count }) => [nodes?.length, count]);
+    assert.deepEqual(lines, [
+      [10, 12],
+      [1, 1],
+    ]);
+    assert.equal((await warnings(env)).length, 13);
   });
 
   it('ccm/B2: keeps them when the cloud knows them again, and has forgotten all about it', async () => {

@@ -491,7 +491,9 @@ describe('the cloud-node controller, all in all', () => {
     await using world = await CloudNodeWorld.start();
     await world.add('n1');
     await world.add('n2', { taints: [], labels: { 'beta.kubernetes.io/instance-type': 'a' } });
+    world.env.faults.arm({ matches: isUpdate, fault: CONFLICT, times: 1 });
     await world.run();
+    await world.env.advance(SECOND_MS);
     expectExactRbac(world.env, { manager: 'cloud-node' });
   });
 });

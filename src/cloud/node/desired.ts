@@ -62,9 +62,11 @@ export function initializedNode(node: Node, instance: PresentInstance): Initiali
   const refusedLabels = Object.entries(instance.labels ?? {})
     .filter(([key, value]) => labels[key] !== value)
     .map(([key]) => key);
-  const { managedFields: _, ...metadata } = node.metadata;
+  // Neither can be changed by an update of the Node itself: what is left out is not sent, read and thrown away.
+  const { status: _status, ...rest } = node;
+  const { managedFields: _managed, ...metadata } = rest.metadata;
   return {
-    node: { ...node, metadata: { ...metadata, labels }, spec: initializedSpec(node, providerID) },
+    node: { ...rest, metadata: { ...metadata, labels }, spec: initializedSpec(node, providerID) },
     refusedLabels,
   };
 }

@@ -28,7 +28,7 @@ function parts({ manager, provider, settings }: CloudEnvironment) {
       `${NAME} needs instances, and provider ${provider.name} does not offer them`,
     );
   const { clock, events } = manager;
-  const instances = new InstanceObserver(capability);
+  const instances = new InstanceObserver(capability, clock);
   const status = new StatusWriter({ clock, events });
   const metrics = new NodeMetrics(manager.metrics, clock);
   const { labelSource } = settings;
@@ -41,7 +41,8 @@ function parts({ manager, provider, settings }: CloudEnvironment) {
       maxConcurrent: settings.concurrentNodeSyncs,
       limiter: (time) => slowestOf(new ItemBackoff(), new TokenBucket({ clock: time })),
     })
-      .needs(needs(Node, ['update', 'patch']), needs(Node, ['patch'], { subresource: 'status' }))
+      // Reads past any cache when somebody else wrote first.
+      .needs(needs(Node, ['get', 'update', 'patch']), needs(Node, ['patch'], { subresource: 'status' }))
       .reconcile(new CloudNodeReconciler({ instances, labelSource, clock, status, metrics })),
     { name: `${NAME} refresh`, group: 'leader' as const, run: (signal: AbortSignal) => refresh.run(signal) },
   ];

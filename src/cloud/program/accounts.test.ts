@@ -4,14 +4,20 @@ import { acmeDefinition } from '../../../test/support/acme-definition.ts';
 import { addCloudNode, machine, taintsOf } from '../../../test/support/cloud-nodes.ts';
 import { grant, programNeeds, startProgram } from '../../../test/support/cloud-program.ts';
 import { TokenReview } from '../../api/generated/authentication-v1.ts';
-import { Service, ServiceAccount } from '../../api/generated/core-v1.ts';
+import { Node, Service, ServiceAccount } from '../../api/generated/core-v1.ts';
 import { ClusterRoleBinding } from '../../api/generated/rbac-v1.ts';
 import { VirtualClock } from '../../base/clock.ts';
+import { applyObject } from '../../kube/apply/apply-object.ts';
 import { ApiError } from '../../kube/client/api-error.ts';
 import type { KubeClient } from '../../kube/client/kube-client.ts';
+import { createRestMapper } from '../../kube/client/rest-mapper.ts';
+import { roleFor } from '../../kube/rbac/component-roles.ts';
 import type { Transport } from '../../kube/transport/transport.ts';
+import type { ProviderDefinition } from '../../sdk/provider/provider-definition.ts';
 import { FakeCloud } from '../../testing/fake-cloud.ts';
+import { HeldStreams } from '../../testing/held-streams.ts';
 import { TestEnv } from '../../testing/test-env.ts';
+import { cloudControllerManager } from '../index.ts';
 import { AccountToken } from './account-token.ts';
 
 const ARGV = ['--use-service-account-credentials=true'];
@@ -86,6 +92,20 @@ function byToken(env: TestEnv, seen: Set<string>): Transport {
   };
 }
 
+/** Takes away what Kubernetes gives to the account of a controller, and grants what the controller says it needs. */
+async function onlyDeclared(
+  env: TestEnv,
+  account: string,
+  { definition, argv }: { readonly definition: ProviderDefinition; readonly argv: readonly string[] },
+): Promise<void> {
+  await env.client.delete(ClusterRoleBinding, { name: `system:controller:${account}` });
+  const flags = [`--cloud-provider=${definition.name}`, '--secure-port=0', ...argv];
+  const needs = cloudControllerManager.needs(definition, flags).accounts.get(account);
+  const target = { client: env.client, mapper: createRestMapper(env.client, env.clock) };
+  for (const object of roleFor({ name: account, namespace: 'kube-system', needs: needs ?? [] }))
+    await applyObject(target, object);
+}
+
 describe('--use-service-account-credentials', () => {
   it('ccm/P13: each controller acts as its account in kube-system, which is made and needs no more than its built-in role', async () => {
     await using env = await TestEnv.start();
@@ -124,6 +144,47 @@ describe('--use-service-account-credentials', () => {
     await env.settle();
     assert.equal(await env.client.find(Service, key), undefined);
     assert.equal(cloud.balancers.size, 0);
+  });
+
+  it('ccm/P13, reliability/P62: the account of the route controller may look for nodes itself before it removes all routes', async () => {
+    await using env = await TestEnv.start();
+    const cloud = new FakeCloud();
+    cloud.routes.push({ name: 'old', targetNode: 'gone', destinationCIDR: '10.244.1.0/24' });
+    const definition = acmeDefinition({ capabilities: cloud.capabilities });
+    const routing = ['--controllers=route', '--configure-cloud-routes=true', '--cluster-cidr=10.244.0.0/16'];
+    const argv = [...ARGV, ...routing];
+    await onlyDeclared(env, 'route-controller', { definition, argv });
+    await using program = await startProgram(env, { definition, argv, kube: byToken(env, new Set()) });
+    await env.advance(30_000);
+    assert.deepEqual(cloud.routes, [], program.lines.join(''));
+  });
+
+  it('ccm/P13, ccm/N11: the account of the node controller may read a node again that somebody else changed', async () => {
+    await using env = await TestEnv.start();
+    const cloud = new FakeCloud();
+    cloud.instances.set('n1', machine('on', 'n1'));
+    const providerID = { scheme: 'fake', format: '{id}', pattern: /^fake:\/\/.+$/ };
+    const definition = acmeDefinition({ providerID, capabilities: cloud.capabilities });
+    const argv = [...ARGV, '--controllers=cloud-node'];
+    await onlyDeclared(env, 'node-controller', { definition, argv });
+    const key = 'node.cloudprovider.kubernetes.io/uninitialized';
+    await addCloudNode(env, 'n1', { spec: { taints: [{ key, effect: 'NoSchedule' }] } });
+    const held = new HeldStreams();
+    const way = held.around(byToken(env, new Set()));
+    let others = 0;
+    const kube: Transport = async (request) => {
+      if (request.method === 'PUT' && request.target.includes('/nodes/') && ++others === 1) {
+        // The cache does not hear of it.
+        held.hold('nodes');
+        const body = { metadata: { labels: { other: 'writer' } } };
+        await env.client.patch(Node, { name: 'n1' }, { type: 'merge', body });
+      }
+      return await way(request);
+    };
+    await using program = await startProgram(env, { definition, argv, kube });
+    await env.advance(1000);
+    assert.deepEqual([await taintsOf(env, 'n1'), others], [[], 2], program.lines.join(''));
+    held.releaseAll();
   });
 
   it('ccm/B10, ccm/P13: what an account may not do is told with its name', async () => {

@@ -28,12 +28,15 @@ export function isControllerEnabled(name: string, entries: readonly string[]): b
   return first === undefined ? entries.includes('*') : first === name;
 }
 
-/** One problem per entry that means nobody, by the name that was written (P1). */
+/** One problem per entry that means nobody, by the name that was written (P1); then, once, those that there are. */
 export function controllerProblems(entries: readonly string[]): readonly string[] {
   const known = new Set(CONTROLLER_NAMES.flatMap(({ name, alias }) => [name, alias]));
-  return entries
+  const problems = entries
     .filter((entry) => entry !== '*' && !known.has(bareName(entry)))
     .map((entry) => `"${bareName(entry)}" is not in the list of known controllers`);
+  return problems.length === 0 ? [] : [...problems, `known controllers: ${KNOWN}`];
 }
+
+const KNOWN = `${CONTROLLER_NAMES.map(({ alias }) => alias).join(', ')}, and * for all`;
 
 const bareName = (entry: string): string => entry.replace(/^-/, '');

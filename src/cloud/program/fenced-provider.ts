@@ -1,13 +1,10 @@
 import { LeadershipLost } from '../../kube/client/api-error.ts';
 import type { Fence } from '../../kube/election/fence.ts';
-import type { Capabilities } from '../../sdk/capabilities/capabilities.ts';
+import { type Capabilities, READING_METHODS } from '../../sdk/capabilities/capabilities.ts';
 import type { ConnectedProvider } from '../../sdk/provider/connected-provider.ts';
 
 type Method = (...args: readonly unknown[]) => unknown;
 type Methods = Readonly<Record<string, Method>>;
-
-/** What changes nothing, wherever it is called from. */
-const READING: ReadonlySet<string> = new Set(['declare', 'describe', 'describeMany', 'find', 'list']);
 
 /**
  * A provider that changes nothing while another process may lead: a process that stood still and wakes up would undo what
@@ -32,7 +29,7 @@ function fencedMethods(methods: Methods, fence: Pick<Fence, 'isValid'>): Methods
     };
   const entries = Object.entries(methods).map(([name, method]) => [
     name,
-    READING.has(name) ? method : fenced(method),
+    READING_METHODS.has(name) ? method : fenced(method),
   ]);
   return Object.freeze(Object.fromEntries(entries));
 }

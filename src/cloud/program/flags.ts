@@ -56,7 +56,7 @@ const CONTROLLERS: FlagSection = {
       'Controllers that run: `*` for all, `name` for one, `-name` for all but one; the first entry of a name wins. Names: cloud-node, cloud-node-lifecycle, service, route.',
     ),
     time('controller-start-interval', '0s', 'Pause between the starts of two controllers; one to two times this.'),
-    count('concurrent-node-syncs', '30', 'Nodes that are initialised at a time.'),
+    count('concurrent-node-syncs', '100', 'Nodes that are initialised at a time.'),
     count(
       'concurrent-node-status-updates',
       '0',

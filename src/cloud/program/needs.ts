@@ -43,11 +43,16 @@ export function cloudNeeds({ controllers, definition, settings }: NeedsOptions):
   };
 }
 
-/** What an account does itself: it reads from the cache of the program, except what it is about to change. */
+/**
+ * What an account does itself. It reads from the cache of the program, except what it is about to change: a need that
+ * reads and does not watch says so.
+ */
 export const ownOfAccount = (needs: readonly Need[]): readonly Need[] =>
   needs
     .filter((need) => !isWatched(need) || !need.verbs.every((verb) => READING.has(verb)))
-    .map((need) => ({ ...need, verbs: need.verbs.filter((verb) => !WATCHING.has(verb)) }));
+    .map((need) =>
+      isWatched(need) ? { ...need, verbs: need.verbs.filter((verb) => !WATCHING.has(verb)) } : need,
+    );
 
 const isWatched = ({ verbs }: Need): boolean => verbs.includes('watch');
 

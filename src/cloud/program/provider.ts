@@ -7,6 +7,7 @@ import type { Metrics } from '../../kube/metrics/metrics.ts';
 import { connectProvider, type ProviderCall } from '../../sdk/provider/connect-provider.ts';
 import type { ConnectedProvider } from '../../sdk/provider/connected-provider.ts';
 import type { ProviderDefinition } from '../../sdk/provider/provider-definition.ts';
+import { isProviderError, ProviderError } from '../../sdk/provider/provider-error.ts';
 import type { ProgramSettings } from './settings.ts';
 
 /** Finds the definition of a provider; undefined when there is none of that name. */
@@ -57,18 +58,29 @@ export interface ProviderSurroundings {
   readonly signal: AbortSignal;
 }
 
+type ConnectSettings = Pick<ProgramSettings, 'cloud' | 'allowUntaggedCloud' | 'cloudConfigFile'>;
+
+/** A provider is told the text of its configuration and no more, so it can name the field but not the file. */
+function withFile(thrown: unknown, file: string): unknown {
+  if (file === '' || !isProviderError(thrown) || thrown.kind !== 'invalid') return thrown;
+  return new ProviderError('invalid', `${thrown.message} (--cloud-config=${file})`, { cause: thrown });
+}
+
 /** Throws when the provider cannot be connected, or does not know which cluster this is (P8). */
 export async function connected(
   { definition, config }: FoundProvider,
-  { cloud, allowUntaggedCloud }: Pick<ProgramSettings, 'cloud' | 'allowUntaggedCloud'>,
+  { cloud, allowUntaggedCloud, cloudConfigFile }: ConnectSettings,
   { env, clock, log, metrics, signal }: ProviderSurroundings,
 ): Promise<ConnectedProvider> {
   // Whoever connects it lets it ask for nothing but what it lists.
   const secret = (name: string) => env[name];
-  const provider = await connectProvider(definition, {
+  const connecting = connectProvider(definition, {
     context: { config, secret, clock, log, signal },
     callTimeoutMs: cloud.providerCallTimeoutMs,
     onCall: counted(metrics),
+  });
+  const provider = await connecting.catch((thrown: unknown) => {
+    throw withFile(thrown, cloudConfigFile);
   });
   if (provider.clusterId !== undefined) return provider;
   if (allowUntaggedCloud) {

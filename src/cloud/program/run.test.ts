@@ -8,10 +8,12 @@ import { addCloudNode, machine, taintsOf } from '../../../test/support/cloud-nod
 import { grant, programNeeds, startProgram } from '../../../test/support/cloud-program.ts';
 import { Lease } from '../../api/generated/coordination-v1.ts';
 import { Event, Node } from '../../api/generated/core-v1.ts';
+import { VirtualClock } from '../../base/clock.ts';
 import { SILENT_LOG } from '../../base/log.ts';
 import type { Need } from '../../kube/rbac/need.ts';
 import type { Transport } from '../../kube/transport/transport.ts';
 import type { ConnectContext, ProviderInput } from '../../sdk/provider/provider-definition.ts';
+import { ProviderError } from '../../sdk/provider/provider-error.ts';
 import { FakeCloud } from '../../testing/fake-cloud.ts';
 import { TestEnv } from '../../testing/test-env.ts';
 import { cloudControllerManager } from '../index.ts';
@@ -150,7 +152,7 @@ describe('what cannot be started', () => {
     assert.equal(code, 2);
     assert.equal(
       text,
-      'cloud-controller-manager: "nope" is not in the list of known controllers\nconcurrent-node-syncs must be a positive number\n--help lists all flags\n',
+      'cloud-controller-manager: "nope" is not in the list of known controllers\nknown controllers: cloud-node, cloud-node-lifecycle, service, route, and * for all\nconcurrent-node-syncs must be a positive number\n--help lists all flags\n',
     );
   });
 
@@ -176,6 +178,11 @@ describe('what cannot be started', () => {
       name: 'a cloud config that cannot be read',
       argv: ['--cloud-config=/nonexistent/cloud.conf'],
       want: /couldn't open cloud provider configuration \/nonexistent\/cloud\.conf: ENOENT/,
+    },
+    {
+      name: 'a cloud config that is a folder',
+      argv: ['--cloud-config=/'],
+      want: /couldn't open cloud provider configuration \/: EISDIR/,
     },
     {
       name: 'a range of pods that is none',
@@ -234,6 +241,19 @@ describe('the provider', () => {
     await rm(folder, { recursive: true });
   });
 
+  it('ccm/P7: a configuration that it refuses ends the process with code 2, and the message names file and field', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'ccm-config-'));
+    const file = join(folder, 'cloud.conf');
+    await writeFile(file, 'endpoint: nowhere');
+    const connect = () => Promise.reject(new ProviderError('invalid', 'endpoint: must be a URL'));
+    const { code, text } = await leading({ connect }, [`--cloud-config=${file}`]);
+    await rm(folder, { recursive: true });
+    assert.equal(code, 2);
+    assert.ok(text.includes(`endpoint: must be a URL (--cloud-config=${file})`), text);
+    const without = await leading({ connect });
+    assert.doesNotMatch(without.text, /--cloud-config/);
+  });
+
   it('that cannot connect ends the process with code 1, and is closed when it can', async () => {
     const { code, text } = await leading({ connect: () => Promise.reject(new Error('wrong key')) });
     assert.equal(code, 1);
@@ -243,6 +263,40 @@ describe('the provider', () => {
     await leading({ connect: () => ({ client: undefined, clusterId: 'x', close }) });
     assert.equal(closed, 1);
   });
+});
+
+describe('the API server', () => {
+  it('ccm/P9, lab/T6: gets ten seconds of real time to be healthy, however fast that of the program passes', async () => {
+    await using env = await TestEnv.start({ log: SILENT_LOG });
+    const { definition } = acme();
+    const host = new VirtualClock();
+    const bare = env.transportFor('ccm');
+    const kube: Transport = (request) =>
+      request.target === '/healthz' ? Promise.reject(new Error('it starts')) : bare(request);
+    await using program = await startProgram(env, { definition, kube, host });
+    await env.advance(600_000);
+    assert.ok(!program.lines.some((line) => line.includes('ApiServerUnhealthy')), program.lines.join(''));
+    await host.advance(20_000);
+    assert.equal(await env.throughTime(program.exit), 1);
+    assert.match(program.lines.join(''), /ApiServerUnhealthy.*the API server is not healthy: it starts/);
+  });
+
+  it('ccm/P9, lab/T6: gets a second of real time to answer', async () => {
+    await using env = await TestEnv.start({ log: SILENT_LOG });
+    const { definition } = acme();
+    const host = new VirtualClock();
+    const bare = env.transportFor('ccm');
+    const kube: Transport = (request) => (request.target === '/healthz' ? silent(request.signal) : bare(request));
+    await using program = await startProgram(env, { definition, kube, host });
+    await env.settle();
+    await host.advance(20_000);
+    assert.equal(await env.throughTime(program.exit), 1);
+    assert.match(program.lines.join(''), /the API server is not healthy: no answer within 1s/);
+  });
+
+  /** Rejects when nobody wants the answer any more. */
+  const silent = (signal: AbortSignal | undefined): Promise<never> =>
+    new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
 });
 
 describe('permissions', () => {

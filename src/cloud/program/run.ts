@@ -31,6 +31,8 @@ export interface CloudProgram {
   readonly homeDir: string;
   readonly version: string;
   readonly clock: Clock;
+  /** Real time, where that of `clock` passes faster (lab T6); that of the machine unless told otherwise. */
+  readonly host?: Clock;
   /** Aborts when it is to stop. */
   readonly signal: AbortSignal;
   readonly stdout: (text: string) => void;
@@ -207,8 +209,9 @@ class Start {
     },
   ): void {
     const { program, controllers, settings } = this.#options;
-    const { version, env, hostname } = program;
-    const identity = { version, env, ...(hostname !== undefined && { hostname }) };
+    const { version, env, hostname, host } = program;
+    const times = host === undefined ? {} : { host };
+    const identity = { version, env, ...times, ...(hostname !== undefined && { hostname }) };
     primary.add(new ControllersPart({ ...parts, ...identity, primary, controllers, settings }));
   }
 }

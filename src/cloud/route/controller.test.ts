@@ -361,8 +361,13 @@ describe('the node route controller', () => {
     await using env = await TestEnv.start({ log: SILENT_LOG });
     const cloud = new FakeCloud();
     cloud.on('routes.create', failing('quota'));
-    await addCloudNode(env, 'n1', routed(A));
+    // It looks for nodes itself before it removes the last route.
+    cloud.routes.push({ name: 'old', targetNode: 'gone', destinationCIDR: B });
     const manager = await start(env, cloud);
+    await env.advance(2 * SPACING_MS);
+    assert.deepEqual(routesOf(cloud), []);
+    await addCloudNode(env, 'n1', routed(A));
+    await env.advance(SPACING_MS);
     expectExactRbac(env, { manager: 'route' });
     assert.deepEqual(await uncoveredWrites(env.client, manager, 'system:controller:route-controller'), []);
   });

@@ -55,7 +55,8 @@ export const nodeRoute: CloudController = {
       controllerOf('node-route', { queueName: 'Routes', maxConcurrent: 1, timeoutMs: 0, limiter })
         .watches(Node, () => [{ name: NODE_CHANGE }], [(event) => watchRoutes && changesRoutes(event)])
         .watchesChannel(everyPeriod(clock, periodMs))
-        .needs(needs(Node, ['patch'], { subresource: 'status' }))
+        // The list is its own, past any cache: it is asked for before all routes go.
+        .needs(needs(Node, ['list']), needs(Node, ['patch'], { subresource: 'status' }))
         .reconcileKeys((key, context) => reconciler.reconcile(key, context)),
     ];
   },

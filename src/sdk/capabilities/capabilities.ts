@@ -57,3 +57,14 @@ export const CAPABILITY_METHODS: Readonly<Record<CapabilityName, MethodTable>> =
 
 /** All of them, in the order of the documentation. */
 export const CAPABILITY_NAMES = Object.keys(CAPABILITY_METHODS) as readonly CapabilityName[];
+
+/** Methods that only look, whatever capability they are of: all others may change something in the cloud. */
+export const READING_METHODS: ReadonlySet<string> = new Set([
+  'declare',
+  'describe',
+  'describeMany',
+  'find',
+  'findZone',
+  'list',
+  'check',
+]);

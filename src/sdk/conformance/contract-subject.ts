@@ -5,6 +5,7 @@ import type { CallContext } from '../capabilities/call.ts';
 import type { Capabilities, CapabilityName } from '../capabilities/capabilities.ts';
 import type { ConnectedProvider } from '../provider/connected-provider.ts';
 import { isProviderError, providerErrorKind } from '../provider/provider-error.ts';
+import { unguardedOf } from '../provider/unguarded.ts';
 import { broken } from './contract.ts';
 
 /** A provider and its cloud, as every suite needs them. Disposing it must remove what was made. */
@@ -34,13 +35,20 @@ export const callWith = (signal: AbortSignal = new AbortController().signal): Ca
 
 /** The capability that a suite is about. */
 export function capabilityOf<Name extends CapabilityName>(
-  { provider }: ProviderSubject,
+  { provider }: Pick<ProviderSubject, 'provider'>,
   name: Name,
 ): NonNullable<Capabilities[Name]> {
   const capability = provider.capabilities[name];
   if (capability === undefined) throw broken(`the provider ${provider.name} has no capability ${name}`);
   return capability;
 }
+
+/** The same as its author wrote it, for promises that a guard around it would keep in its place. */
+export const bareCapabilityOf = <Name extends CapabilityName>(
+  { provider }: ProviderSubject,
+  name: Name,
+): NonNullable<Capabilities[Name]> =>
+  capabilityOf({ provider: { ...provider, capabilities: unguardedOf(provider.capabilities) } }, name);
 
 export const wait = async (subject: ProviderSubject, ms: number): Promise<void> =>
   subject.wait === undefined ? await new SystemClock().sleep(ms) : await subject.wait(ms);
@@ -89,7 +97,7 @@ export async function requireThrown(calls: Calls, when: string): Promise<void> {
   }
 }
 
-/** Calls whose signal has aborted do not answer, and end soon. */
+/** Calls, those of a bare capability, do not answer when their signal has aborted before, and end soon when it does. */
 export async function requireAbort(subject: ProviderSubject, calls: Calls): Promise<void> {
   for (const [method, call] of Object.entries(calls)) {
     const { answer, thrown } = await outcomeOf(() => call(callWith(AbortSignal.abort(NOBODY))));
@@ -100,6 +108,8 @@ export async function requireAbort(subject: ProviderSubject, calls: Calls): Prom
   for (const [method, call] of Object.entries(calls)) {
     const nobody = new AbortController();
     const ended = outcomeOf(() => call(callWith(nobody.signal)));
+    // Until it is under way: who looks at the signal only before that would be believed.
+    await wait(subject, STEP_MS);
     nobody.abort(NOBODY);
     const isOver = await Promise.race([ended.then(() => true), wait(subject, PROMPT_MS).then(() => false)]);
     if (!isOver) throw broken(`${method}() went on for ${PROMPT_MS / 1000} s after its signal had aborted`);

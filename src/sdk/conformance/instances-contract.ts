@@ -4,6 +4,7 @@ import { qualifiedNameProblems } from '../../object/names.ts';
 import type { InstanceObservation, InstanceRef, PresentInstance } from '../capabilities/instances.ts';
 import { broken, type ContractCase, type ContractSuite } from './contract.ts';
 import {
+  bareCapabilityOf,
   callWith,
   capabilityOf,
   eventually,
@@ -309,7 +310,8 @@ const callCases: readonly Case[] = [
     id: 'instances/abort-is-obeyed',
     promise: 'a call ends when its signal aborts',
     async check(subject) {
-      await requireAbort(subject, callsWith(subject, (await runningMachine(subject)).ref));
+      const { ref } = await runningMachine(subject);
+      await requireAbort(subject, callsWith(subject, ref, bareCapabilityOf(subject, 'instances')));
     },
   },
   {
@@ -321,8 +323,11 @@ const callCases: readonly Case[] = [
   },
 ];
 
-function callsWith(subject: InstancesSubject, ref: InstanceRef): Parameters<typeof requireReadOnly>[0] {
-  const capability = capabilityOf(subject, 'instances');
+function callsWith(
+  subject: InstancesSubject,
+  ref: InstanceRef,
+  capability = capabilityOf(subject, 'instances'),
+): Parameters<typeof requireReadOnly>[0] {
   return {
     describe: (call) => capability.describe(ref, call),
     ...(capability.describeMany !== undefined && {

@@ -4,6 +4,7 @@ import { isProviderError, providerErrorKind } from '../provider/provider-error.t
 import { broken, type ContractCase, type ContractSuite } from './contract.ts';
 import {
   answerText,
+  bareCapabilityOf,
   callWith,
   capabilityOf,
   eventually,
@@ -342,7 +343,7 @@ const callCases: readonly Case[] = [
     promise: 'a call ends when its signal aborts',
     async check(subject) {
       await using balancer = planned(subject);
-      await requireAbort(subject, balancerCalls(balancer));
+      await requireAbort(subject, balancerCalls(balancer, bareCapabilityOf(subject, 'loadBalancers')));
     },
   },
   {

@@ -151,8 +151,10 @@ export const findNow = (balancer: PlannedBalancer): Promise<readonly BalancerIng
   eventually(balancer.subject, 'find() answers', async () => ({ got: await balancer.find() }));
 
 /** Every method, with this plan. */
-export function balancerCalls({ subject, plan, ref }: PlannedBalancer): Parameters<typeof requireThrown>[0] {
-  const capability = capabilityOf(subject, 'loadBalancers');
+export function balancerCalls(
+  { subject, plan, ref }: PlannedBalancer,
+  capability = capabilityOf(subject, 'loadBalancers'),
+): Parameters<typeof requireThrown>[0] {
   return {
     find: (call) => capability.find(ref, call),
     ensure: (call) => capability.ensure(plan, call),

@@ -1,7 +1,8 @@
-import type { CloudRoute, RouteCreation } from '../capabilities/routes.ts';
+import type { CloudRoute, RouteCreation, Routes } from '../capabilities/routes.ts';
 import { broken, type ContractCase, type ContractSuite } from './contract.ts';
 import {
   answerText,
+  bareCapabilityOf,
   callWith,
   capabilityOf,
   eventually,
@@ -208,7 +209,8 @@ const callCases: readonly Case[] = [
     promise: 'a call ends when its signal aborts',
     async check(subject) {
       await using planned = new PlannedRoute(subject, cidrsOf(subject)[0]);
-      await requireAbort(subject, callsWith(planned, { ...planned.route, name: 'nobody' }));
+      const capability = bareCapabilityOf(subject, 'routes');
+      await requireAbort(subject, callsWith(planned, { ...planned.route, name: 'nobody' }, { capability }));
     },
   },
   {
@@ -216,18 +218,23 @@ const callCases: readonly Case[] = [
     promise: 'inputs are not changed',
     async check(subject) {
       await using planned = new PlannedRoute(subject, cidrsOf(subject)[0]);
-      await requireReadOnly(callsWith(planned, { ...planned.route, name: 'nobody' }, frozen));
+      await requireReadOnly(callsWith(planned, { ...planned.route, name: 'nobody' }, { kept: frozen }));
     },
   },
 ];
 
-/** Every method; `kept` makes a copy of what it is given. */
+interface CallOptions {
+  /** Makes a copy of what a method is given. */
+  readonly kept?: <T>(value: T) => T;
+  readonly capability?: Routes;
+}
+
+/** Every method. */
 function callsWith(
   planned: PlannedRoute,
   listed: CloudRoute,
-  kept: <T>(value: T) => T = structuredClone,
+  { kept = structuredClone, capability = capabilityOf(planned.subject, 'routes') }: CallOptions = {},
 ): Parameters<typeof requireThrown>[0] {
-  const capability = capabilityOf(planned.subject, 'routes');
   const query = () => kept(queryOf(planned.subject));
   return {
     list: (call) => capability.list(query(), call),

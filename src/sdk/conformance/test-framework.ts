@@ -1,4 +1,10 @@
-import { type ContractOptions, type ContractSuite, runCase } from './contract.ts';
+import {
+  BrokenPromise,
+  type ContractOptions,
+  type ContractResult,
+  type ContractSuite,
+  runCase,
+} from './contract.ts';
 
 /** What a case is told by the framework that runs it. */
 export interface CaseContext {
@@ -27,7 +33,7 @@ export function registerContract<Subject extends AsyncDisposable>(
       framework.it(`${each.id}: ${each.promise}`, async (context) => {
         subject ??= Promise.resolve(options.make());
         const result = await runCase(each, await subject);
-        if (result.outcome === 'broken') throw new Error(result.message, { cause: result.cause });
+        if (result.outcome === 'broken') throw failureOf(result);
         if (result.outcome === 'skipped') context?.skip?.(result.why);
       });
     }
@@ -36,6 +42,17 @@ export function registerContract<Subject extends AsyncDisposable>(
       await made?.[Symbol.asyncDispose]();
     });
   });
+}
+
+/**
+ * Frameworks print the stack. A broken promise has none to show: all frames of it are of this folder, and the message says
+ * what was found. What a call threw keeps its own, as the cause.
+ */
+function failureOf({ message, cause }: Extract<ContractResult, { readonly outcome: 'broken' }>): Error {
+  const thrown = cause instanceof BrokenPromise ? cause.cause : cause;
+  const failure = new Error(message, thrown === undefined ? undefined : { cause: thrown });
+  failure.stack = message;
+  return failure;
 }
 
 const isComplete = (given: Partial<TestFramework>): given is TestFramework =>

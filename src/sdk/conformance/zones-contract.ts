@@ -3,6 +3,7 @@ import type { Zone } from '../capabilities/zones.ts';
 import { broken, type ContractSuite } from './contract.ts';
 import {
   answerText,
+  bareCapabilityOf,
   callWith,
   capabilityOf,
   type ProviderSubject,
@@ -58,7 +59,8 @@ export const zonesSuite: ContractSuite<ZonesSubject> = {
       id: 'zones/abort-is-obeyed',
       promise: 'a call ends when its signal aborts',
       async check(subject) {
-        await requireAbort(subject, callsWith(subject));
+        const zones = bareCapabilityOf(subject, 'zones');
+        await requireAbort(subject, { list: (call) => zones.list(call) });
       },
     },
   ],

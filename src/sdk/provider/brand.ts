@@ -5,6 +5,7 @@
 export const PROVIDER_DEFINITION = Symbol.for('slipway.dev/provider-definition');
 export const DEFINITION_ERROR = Symbol.for('slipway.dev/definition-error');
 export const PROVIDER_ERROR = Symbol.for('slipway.dev/provider-error');
+export const UNGUARDED = Symbol.for('slipway.dev/unguarded-capabilities');
 
 /** Whether something carries a mark; false for whatever cannot be read. */
 export function hasBrand(value: unknown, brand: symbol): value is object {

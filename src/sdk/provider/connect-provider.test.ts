@@ -166,6 +166,51 @@ describe('a connected provider', () => {
   });
 });
 
+describe('a connection that nobody takes', () => {
+  for (const giveUp of ['the time is over', 'the program stops'] as const) {
+    it(`style/S47: is closed when it comes after ${giveUp}, and only tells when that fails`, async () => {
+      const setup = new Setup();
+      const late = Promise.withResolvers<unknown>();
+      const pending = setup.connect(definition({}, { connect: () => late.promise }));
+      const ended = assert.rejects(pending);
+      await setup.clock.advance(0);
+      if (giveUp === 'the program stops') setup.stop.abort(new Error('stopping'));
+      await setup.clock.advance(30_000);
+      await ended;
+      let closed = 0;
+      const close = () => Promise.reject(new Error(`closed ${++closed}`));
+      late.resolve({ client: 1, clusterId: 'c1', close });
+      await setup.clock.advance(30_000);
+      assert.deepEqual([closed, setup.warnings.length], [1, 1]);
+    });
+  }
+
+  it('is none when connect fails after the time is over, and that is nobody’s business', async () => {
+    const setup = new Setup();
+    const late = Promise.withResolvers<unknown>();
+    const pending = failure(setup.connect(definition({}, { connect: () => late.promise })));
+    await setup.clock.advance(30_000);
+    await pending;
+    late.reject(new Error('too late'));
+    await setup.clock.advance(30_000);
+    assert.equal(setup.warnings.length, 0);
+  });
+
+  it('style/S47: is closed when its answer is wrong, or the tag of its cluster cannot be made', async () => {
+    let closed = 0;
+    const close = async () => void closed++;
+    const clusterKey = (id: string) => (id === 'c1' ? assert.fail('no such cluster') : `acme/${id}`);
+    for (const [clusterId, changes] of [
+      [3, {}],
+      ['c1', { tags: { clusterKey } }],
+    ] as const) {
+      const connect = () => ({ client: 1, clusterId, close });
+      await failure(new Setup().connect(definition({}, { connect, ...changes })));
+    }
+    assert.equal(closed, 2);
+  });
+});
+
 describe('what a provider is given', () => {
   it('ccm/I1: is frozen at every depth, so that a change throws, and is nobody else’s', async () => {
     const setup = new Setup();
@@ -241,8 +286,35 @@ describe('a provider that does not answer', () => {
     const setup = new Setup();
     const pending = failure(setup.connect(definition({}, { connect: () => new Promise(() => {}) })));
     await setup.clock.advance(30_000);
-    assert.match((await pending).message, /^acme\.connect gave no answer within 30s$/);
+    const { kind, message } = await pending;
+    assert.deepEqual([kind, message], ['unavailable', 'acme.connect gave no answer within 30s']);
   });
+
+  for (const [method, kind] of [
+    ['find', 'unavailable'],
+    ['ensure', 'uncertain'],
+    ['setBackends', 'uncertain'],
+    ['remove', 'uncertain'],
+  ] as const) {
+    it(`reliability/P31, style/S34: is ${kind} when it was asked to ${method} a balancer`, async () => {
+      const setup = new Setup();
+      const given = definition(balancers({ [method]: () => new Promise(() => {}) }));
+      const { loadBalancers } = (await setup.connect(given)).capabilities;
+      assert.ok(loadBalancers !== undefined);
+      const plan = {} as BalancerPlan;
+      const called =
+        method === 'setBackends'
+          ? loadBalancers.setBackends(plan, [], setup.call)
+          : loadBalancers[method](plan, setup.call);
+      const pending = failure(called);
+      await setup.clock.advance(30_000);
+      const error = await pending;
+      assert.equal(error.kind, kind);
+      const told = `acme.loadBalancers.${method} gave no answer within 30s`;
+      assert.equal(error.message, kind === 'uncertain' ? `${told}: it may have happened` : told);
+      assert.equal(setup.calls.at(-1)?.kind, kind);
+    });
+  }
 
   it('ccm/B13: stops waiting when the caller gives up, with the reason of the caller', async () => {
     const setup = new Setup();

@@ -1,14 +1,21 @@
 import type { CallContext, Tags } from '../capabilities/call.ts';
-import type { Capabilities, CapabilityName } from '../capabilities/capabilities.ts';
+import { type Capabilities, type CapabilityName, READING_METHODS } from '../capabilities/capabilities.ts';
 import { capabilityAnswers } from './capability-answers.ts';
 import { checkedAnswer, checkedAnswers, wrongAnswer } from './checked-answer.ts';
 import type { ConnectedProvider } from './connected-provider.ts';
 import { frozenCopy } from './frozen-copy.ts';
-import { type ProviderCall, providerErrorOf, withinDeadline, withoutSecrets } from './guarded-call.ts';
+import {
+  type Deadline,
+  type ProviderCall,
+  providerErrorOf,
+  withinDeadline,
+  withoutSecrets,
+} from './guarded-call.ts';
 import { isPlain } from './plain-copy.ts';
 import type { ConnectContext, ConnectedClient, ProviderDefinition } from './provider-definition.ts';
 import { ProviderError } from './provider-error.ts';
 import { callable, optional, record, text, wrongKind } from './shape.ts';
+import { bareMethod, withUnguarded } from './unguarded.ts';
 
 export type { ProviderCall } from './guarded-call.ts';
 
@@ -44,14 +51,23 @@ export async function connectProvider<Client>(
   const connected = await guard.connect();
   const { client, clusterId } = connected;
   let closing: Promise<void> | undefined;
-  return {
-    name: definition.name,
-    definition,
-    clusterId,
-    clusterTags: guard.clusterTags(clusterId),
-    capabilities: capabilitiesOf(definition, (capability, method) => guard.bind(capability, method, client)),
-    [Symbol.asyncDispose]: () => (closing ??= guard.close(connected)),
-  };
+  const close = () => (closing ??= guard.close(connected));
+  try {
+    return {
+      name: definition.name,
+      definition,
+      clusterId,
+      clusterTags: guard.clusterTags(clusterId),
+      capabilities: withUnguarded(
+        capabilitiesOf(definition, (capability, method) => guard.bind(capability, method, client)),
+        capabilitiesOf(definition, (_capability, _method, bare) => bareMethod(bare, client)),
+      ),
+      [Symbol.asyncDispose]: close,
+    };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
 }
 
 /** A definition without a cloud, for whatever needs only its facts: every call rejects. */
@@ -73,14 +89,14 @@ export function offlineProvider(definition: ProviderDefinition): ConnectedProvid
 /** The capabilities of a definition with every method replaced, except `declare`, which does no I/O. */
 function capabilitiesOf(
   definition: ProviderDefinition,
-  replace: (capability: CapabilityName, method: string) => Method,
+  replace: (capability: CapabilityName, method: string, implementation: Method) => Method,
 ): Capabilities {
   const names = Object.keys(definition.capabilities) as readonly CapabilityName[];
   const entries = names.map((name) => {
     const methods = methodsOf(definition, name);
     const replaced = Object.entries(methods).map(([method, implementation]) => [
       method,
-      method === 'declare' ? implementation : replace(name, method),
+      method === 'declare' ? implementation : replace(name, method, implementation),
     ]);
     return [name, Object.freeze(Object.fromEntries(replaced))];
   });
@@ -107,7 +123,28 @@ class Guard {
     const { config, clock, log, signal } = this.#options.context;
     const what = `${this.#definition.name}.connect`;
     const context = { config, clock, log, signal, secret: (name: string) => this.#secret(name) };
-    const answer: unknown = await this.#run(what, signal, () => this.#definition.connect(context));
+    const made = Promise.withResolvers<unknown>();
+    const connecting = () => {
+      made.resolve(this.#definition.connect(context));
+      return made.promise;
+    };
+    const answer = await this.#run({ what, signal }, connecting).catch((thrown: unknown) => {
+      // Nobody waits any more for what it opens, should it come.
+      made.promise.then(
+        (late) => this.close(Object(late)),
+        () => undefined,
+      );
+      throw thrown;
+    });
+    try {
+      return this.#connection(what, answer);
+    } catch (thrown) {
+      await this.close(Object(answer));
+      throw thrown;
+    }
+  }
+
+  #connection(what: string, answer: unknown): ConnectedClient<unknown> {
     if (typeof answer !== 'object' || answer === null || !('client' in answer)) {
       throw wrongAnswer(what, [wrongKind('', 'an object with client and clusterId', answer)]);
     }
@@ -130,6 +167,7 @@ class Guard {
   bind(capability: CapabilityName, method: string, client: unknown): Method {
     const { name } = this.#definition;
     const what = `${name}.${capability}.${method}`;
+    const isChange = !READING_METHODS.has(method);
     const implementation = methodsOf(this.#definition, capability)[method];
     const shape = this.#answers[capability][method];
     if (implementation === undefined || shape === undefined) throw new Error(`no method ${what}`);
@@ -139,7 +177,7 @@ class Guard {
       const { signal, log } = args.at(-1) as CallContext;
       const inputs = args.slice(0, -1).map(frozenCopy);
       return this.#measured({ capability, method }, async () => {
-        const answer: unknown = await this.#run(what, signal, (inner) =>
+        const answer: unknown = await this.#run({ what, isChange, signal }, (inner) =>
           implementation(...inputs, Object.freeze({ signal: inner, log, client })),
         );
         const checked = check({ what, answer, shape, log });
@@ -151,9 +189,9 @@ class Guard {
   }
 
   /** Ends what `connect` started. Failures are only told: whoever disposes has no use for them. */
-  async close(connected: ConnectedClient<unknown>): Promise<void> {
+  async close(connected: Pick<ConnectedClient<unknown>, 'close'>): Promise<void> {
     try {
-      await this.#run(`${this.#definition.name}.close`, undefined, () => connected.close?.());
+      await this.#run({ what: `${this.#definition.name}.close` }, () => connected.close?.());
     } catch (err) {
       this.#options.context.log.warn({ err, provider: this.#definition.name }, 'Failed to close the provider');
     }
@@ -161,20 +199,15 @@ class Guard {
 
   /** Within the time; everything thrown is ours, except the reason of a caller that gave up. */
   async #run<T>(
-    what: string,
-    signal: AbortSignal | undefined,
+    call: Omit<Deadline, 'clock' | 'timeoutMs'>,
     work: (signal: AbortSignal) => T,
   ): Promise<Awaited<T>> {
-    const { context, callTimeoutMs } = this.#options;
-    const deadline = {
-      clock: context.clock,
-      timeoutMs: callTimeoutMs,
-      what,
-      ...(signal !== undefined && { signal }),
-    };
+    const { context, callTimeoutMs: timeoutMs } = this.#options;
+    const { clock } = context;
     try {
-      return await withinDeadline(deadline, async (inner) => await work(inner));
+      return await withinDeadline({ ...call, clock, timeoutMs }, async (inner) => await work(inner));
     } catch (thrown) {
+      const { signal } = call;
       if (signal?.aborted === true && thrown === signal.reason) throw thrown;
       throw providerErrorOf(thrown, this.#secrets());
     }

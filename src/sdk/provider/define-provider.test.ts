@@ -439,6 +439,19 @@ describe('the form of provider IDs', () => {
     });
   }
 
+  it('experience/X10: says what a pattern must be like, and which of the others an example does not fit', () => {
+    const said = (changes: Loose) => problems(id(changes))[0]?.message ?? '';
+    assert.match(said({ pattern: /acme:\/\/.+/ }), /must describe .*: begin with '\^acme:\/\/', end with '\$', /);
+    assert.match(
+      said({ example: 'acme://eu-1/XYZ' }),
+      /is "acme:\/\/eu-1\/XYZ", which does not fit providerID\.pattern, /,
+    );
+    assert.match(
+      said({ example: 'acme://1' }),
+      /which does not fit scheme and format, 'acme:\/\/\{zone\}\/\{id\}'$/,
+    );
+  });
+
   const RIGHT: readonly Loose[] = [
     { example: 'acme://eu-1/0a1b' },
     { pattern: /^acme:\/\/(a|b)\/[|]+$/ },

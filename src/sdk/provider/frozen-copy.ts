@@ -19,20 +19,20 @@ function frozen(value: unknown): unknown {
   if (value instanceof Uint8Array) return Uint8Array.prototype.slice.call(value);
   if (value instanceof Map) return frozenMap(value);
   if (value instanceof RegExp) return Object.isFrozen(value) ? value : Object.freeze(new RegExp(value));
-  if (Array.isArray(value)) return remembered(frozenList(value));
-  return isPlain(value) ? remembered(frozenRecord(value)) : value;
+  if (!Array.isArray(value) && !isPlain(value)) return value;
+  if (isFrozenThrough(value)) return remembered(value);
+  return remembered(Object.freeze(Array.isArray(value) ? value.map(frozen) : copiedRecord(value)));
 }
 
-function frozenList(list: readonly unknown[]): readonly unknown[] {
-  const copy = list.map(frozen);
-  return Object.isFrozen(list) && copy.every((item, index) => item === list[index]) ? list : Object.freeze(copy);
+/** Whether there is nothing to copy: only looks, so that an object of a cache costs no memory. */
+function isFrozenThrough(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || deeplyFrozen.has(value)) return true;
+  if (!Array.isArray(value) && !isPlain(value)) return frozen(value) === value;
+  return Object.isFrozen(value) && Object.values(value).every(isFrozenThrough);
 }
 
-function frozenRecord(record: Readonly<Record<string, unknown>>): object {
-  const entries = Object.entries(record).map(([key, field]) => [key, frozen(field)] as const);
-  const isSame = Object.isFrozen(record) && entries.every(([key, field]) => field === record[key]);
-  return isSame ? record : Object.freeze(Object.fromEntries(entries));
-}
+const copiedRecord = (record: Readonly<Record<string, unknown>>): object =>
+  Object.fromEntries(Object.entries(record).map(([key, field]) => [key, frozen(field)]));
 
 /** A Map has no frozen form: a copy, so that what its receiver does to it stays with the receiver. */
 const frozenMap = (map: ReadonlyMap<unknown, unknown>): ReadonlyMap<unknown, unknown> =>

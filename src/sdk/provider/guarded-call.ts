@@ -24,16 +24,19 @@ export interface Deadline {
   readonly timeoutMs: number;
   /** What is called, for the message: `acme.instances.describe`. */
   readonly what: string;
+  /** It may change something: then nobody knows, when it gives no answer, whether it did. */
+  readonly isChange?: boolean;
   /** Of the caller. */
   readonly signal?: AbortSignal;
 }
 
 /**
  * Runs work of a provider with a signal that aborts when the time is over or the caller gives up. Ends then, whatever the
- * provider makes of the signal: with `unavailable`, or with the reason of the caller's signal.
+ * provider makes of the signal: with `unavailable`, with `uncertain` when it may have changed something, or with the
+ * reason of the caller's signal.
  */
 export async function withinDeadline<T>(
-  { clock, timeoutMs, what, signal }: Deadline,
+  { clock, timeoutMs, what, isChange = false, signal }: Deadline,
   work: (signal: AbortSignal) => T | Promise<T>,
 ): Promise<T> {
   signal?.throwIfAborted();
@@ -45,9 +48,14 @@ export async function withinDeadline<T>(
   };
   const onAbort = (): void => end(signal?.reason);
   signal?.addEventListener('abort', onAbort, { once: true });
-  using _timer = clock.timer(timeoutMs, () =>
-    end(new ProviderError('unavailable', `${what} gave no answer within ${goDuration(timeoutMs)}`)),
-  );
+  using _timer = clock.timer(timeoutMs, () => {
+    const silence = `${what} gave no answer within ${goDuration(timeoutMs)}`;
+    end(
+      isChange
+        ? new ProviderError('uncertain', `${silence}: it may have happened`)
+        : new ProviderError('unavailable', silence),
+    );
+  });
   try {
     // A provider may throw before it has made a promise.
     return await Promise.race([Promise.resolve().then(() => work(controller.signal)), promise]);

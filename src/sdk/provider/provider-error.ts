@@ -41,7 +41,7 @@ export const PROVIDER_ERRORS = {
   uncertain: {
     disposition: 'retry',
     reason: 'CloudUncertain',
-    meaning: 'the connection broke: it may have happened',
+    meaning: 'the answer was lost or did not come in time: it may have happened',
   },
   unknown: { disposition: 'retry', reason: 'CloudUnknown', meaning: 'the provider threw something of its own' },
 } as const satisfies Readonly<

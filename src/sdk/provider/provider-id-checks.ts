@@ -60,7 +60,7 @@ function checkPattern(pattern: RegExp, scheme: string, path: string, note: Note)
   note({
     path,
     code: CODE,
-    message: `${path} must match a provider ID from '${start}' to '$', in one line and without '|' outside of brackets, not ${found(pattern)}`,
+    message: `${path} must describe a provider ID from its first letter to its last: begin with '${start}', end with '$', and have neither the flag m nor a '|' outside of parentheses. It is ${found(pattern)}`,
     hint: `write /^${scheme.replace(/[.+]/g, '\\$&')}:\\/\\/…$/`,
     why: WHY_ANCHORED,
   });
@@ -93,11 +93,12 @@ function checkExample(
   const expected = `${scheme}://${format}`;
   const parts = expected.split(/\{(?:id|zone)\}/).map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
   const isOfFormat = new RegExp(`^${parts.join('.+')}$`).test(example);
+  const other = isOfFormat ? `providerID.pattern, ${found(pattern)}` : `scheme and format, '${expected}'`;
   if (pattern.test(example) && isOfFormat) return;
   note({
     path,
     code: CODE,
-    message: `${path} must match the pattern ${found(pattern)} and the format '${expected}', not ${found(example)}`,
-    hint: 'correct the one of the three that is wrong',
+    message: `${path} is ${found(example)}, which does not fit ${other}`,
+    hint: 'compare both with the provider ID of a real machine, and correct the one that is wrong',
   });
 }

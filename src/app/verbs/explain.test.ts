@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { VirtualClock } from '../../base/clock.ts';
+import { FAILURES } from '../failures.ts';
+import type { VerbContext } from '../verb.ts';
+import { explainVerb } from './explain.ts';
+
+async function explain(...words: readonly string[]) {
+  const said = { text: '', json: undefined as unknown };
+  const context: VerbContext = {
+    output: {
+      result: (text, json) => void Object.assign(said, { text, json }),
+      hint: (text) => assert.fail(text),
+      show: () => ({ [Symbol.dispose]: () => undefined }),
+    },
+    clock: new VirtualClock(),
+    signal: new AbortController().signal,
+    folder: '/nonexistent',
+    env: {},
+  };
+  const exit = await explainVerb.run(context, { flags: new Map(), env: {} }, words);
+  return { exit, ...said };
+}
+
+describe('slipway explain', () => {
+  it('experience/X10: lists all codes without one', async () => {
+    const { exit, text, json } = await explain();
+    assert.equal(exit, 0);
+    assert.deepEqual(
+      text.split('\n').map((line) => line.split('  ')[0]),
+      Object.keys(FAILURES),
+    );
+    assert.partialDeepStrictEqual(json, { codes: [{ code: 'SW1001', title: FAILURES.SW1001.title }] });
+  });
+
+  const unknown: readonly { name: string; code: string; want: string }[] = [
+    {
+      name: 'the next ones by number',
+      code: 'sw2199',
+      want: 'unknown code "SW2199". Nearest: SW2160 (A fact that nothing uses), SW2159 (Ingress without load balancers), SW2158 (A storage class without volumes). All codes: npx slipway explain',
+    },
+    {
+      name: 'the first of a kind for half a code',
+      code: 'SW215',
+      want: 'unknown code "SW215". Nearest: SW2151 (One call per node), SW2152 (Instances without zones), SW2153 (Machines cannot find out who they are). All codes: npx slipway explain',
+    },
+    {
+      name: 'none of another kind',
+      code: 'SW99',
+      want: 'unknown code "SW99". Nearest: SW9001 (Internal error). All codes: npx slipway explain',
+    },
+    {
+      name: 'none for a kind that is not there',
+      code: 'SW7000',
+      want: 'unknown code "SW7000". All codes: npx slipway explain',
+    },
+    { name: 'none for a word', code: 'port', want: 'unknown code "PORT". All codes: npx slipway explain' },
+  ];
+  for (const { name, code, want } of unknown) {
+    it(`experience/X11: offers ${name}, and says how to list all`, () =>
+      assert.rejects(explain(code), { exitCode: 2, message: want }));
+  }
+});
