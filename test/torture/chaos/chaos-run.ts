@@ -213,7 +213,7 @@ export class ChaosRun implements AsyncDisposable {
   #mutated(transport: Transport): Transport {
     if (this.#options.mutant !== 'dropped-events') return transport;
     const dropping = new Faults(this.clock);
-    dropping.arm({ matches: ({ isStream }) => isStream === true, fault: { kind: 'drop', everyLines: 50 } });
+    dropping.arm({ matches: ({ isStream }) => isStream === true, fault: { kind: 'drop', everyLines: 5 } });
     return dropping.around(transport);
   }
 
