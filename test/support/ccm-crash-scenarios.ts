@@ -193,7 +193,8 @@ export const LIFECYCLE_CRASHES = [
   cloudScenario('all machines vanish at once', {
     controllers: [cloudNodeLifecycle],
     steps: [
-      together(worker('n1'), worker('n2')),
+      // Nothing is deleted while no node is ready (ccm/B2).
+      together(worker('n1'), worker('n2'), worker('n3')),
       together(vanish('n1', 'n2'), says('n1', 'Unknown'), says('n2', 'Unknown')),
     ],
   }),
