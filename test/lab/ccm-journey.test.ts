@@ -18,13 +18,13 @@ import { outcomeOf, scratchDirectory } from '../support/scratch.ts';
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
 
 /** `slipway up --once` in a folder, as users start it: how it ended, and what it said of the cloud. */
-async function up(folder: string) {
+async function up(folder: string, { more = [], wanted = 0 }: { more?: readonly string[]; wanted?: number } = {}) {
   const { PATH, HOME } = process.env;
   const words = ['--conditions=slipway-source', MAIN, 'up', '--once', '--output', 'json'];
   // The folder goes with --data, since a child starts in ours.
-  const args = [...words, '--data', join(folder, '.slipway')];
+  const args = [...words, '--data', join(folder, '.slipway'), ...more];
   const { code, stdout, stderr } = await outcomeOf(process.execPath, args, { PATH, HOME, LANG: 'C.UTF-8' });
-  assert.equal(code, 0, `${stdout}${stderr}`);
+  assert.equal(code, wanted, `${stdout}${stderr}`);
   const all: readonly JourneyEvent[] = stdout
     .trimEnd()
     .split('\n')
@@ -91,6 +91,18 @@ describe('the cloud phase of the journey', () => {
     // What an earlier run left would look well whatever the provider does now.
     for (const state of ['uninitialised', 'initialised'])
       for (const name of NAMES) assert.ok(second.rows.includes(`${name} ${state}`), second.rows.join('\n'));
+  });
+
+  it('experience/X31: goes on where a provider was broken, once it is mended', async () => {
+    await using folder = await scratchDirectory();
+    const file = join(folder.path, 'provider.ts');
+    const more = ['--provider', file];
+    await writeFile(file, acmeWith(`connect: () => { throw new Error('boom'); }`));
+    const broken = await up(folder.path, { more, wanted: 1 });
+    assert.equal(broken.end.health, 'failed');
+    await writeFile(file, acmeWith(''));
+    const mended = await up(folder.path, { more: [...more, '--from', 'cloud'] });
+    assert.match(mended.end.detail, /^3 nodes initialised/);
   });
 
   it('ccm/P3: asks for no load balancer where the provider has none', async () => {
@@ -174,13 +186,16 @@ describe('the cloud phase of the journey', () => {
   });
 });
 
-/** The example without the capability, as for a cloud that has no load balancers. */
-const WITHOUT_BALANCERS = `
+/** The example with something else, such as `connect: …`. */
+const acmeWith = (fields: string): string => `
 import { defineProvider } from 'slipway/sdk';
 import acme from ${JSON.stringify(join(import.meta.dirname, '../../examples/acme-cloud/provider.ts'))};
-const { loadBalancers: _, ...capabilities } = acme.capabilities;
-export default defineProvider({ ...acme, capabilities, ccm: { external: true } });
+const { loadBalancers, ...others } = acme.capabilities;
+export default defineProvider({ ...acme, ${fields} });
 `;
+
+/** As for a cloud that has no load balancers. */
+const WITHOUT_BALANCERS = acmeWith('capabilities: others, ccm: { external: true }');
 
 /** A provider that loads, and cannot be connected. */
 const UNUSABLE = `

@@ -52,19 +52,20 @@ function cloudSecrets({ cloud }: Lab, { definition }: LoadedProvider): readonly 
 }
 
 /**
- * A lab that ends takes its programs with it, which then cannot give back their lease: for more than two minutes nobody
- * would lead. Where the lease was renewed last before this moment, it goes, and with it the pods that wait for its end;
- * the next installation brings new ones.
+ * Ends what an earlier run installed before this moment, pods and lease. A lab that ends takes its programs with it, which
+ * then cannot give back their lease: for more than two minutes nobody would lead. And those that begin again with the lab
+ * may be what that run was broken by.
  */
 export async function endEarlierLife(lab: Lab, provider: Installed, moment: Date): Promise<void> {
   const { client } = lab.cluster();
   const { name, namespace, labels } = installNames(provider.definition);
-  const lease = await managerLease(lab, provider);
-  if (lease === undefined || Date.parse(lease.spec?.renewTime ?? '') >= moment.getTime()) return;
+  const deployment = await client.find(Deployment, { namespace, name });
+  if (deployment === undefined || Date.parse(deployment.metadata.creationTimestamp ?? '') >= moment.getTime())
+    return;
   // All of them first: one that is left would take the lease, or wait for it as long as for the old one.
-  const none = { type: 'merge', body: { spec: { replicas: 0 } } } as const;
-  await client.patch(Deployment, { namespace, name }, none);
+  await client.delete(Deployment, { namespace, name });
   const areGone = async () => (await client.list(Pod, { namespace, labels })).items.length === 0;
   await lab.until(areGone, { within: '2m' });
-  await client.delete(Lease, lease.metadata);
+  const lease = await managerLease(lab, provider);
+  if (lease !== undefined) await client.delete(Lease, lease.metadata);
 }
