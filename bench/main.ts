@@ -1,8 +1,9 @@
 // Measures our programs beside the ones they replace, in one run, as ratios.
-//   bench apiserver|runtime|lab|ccm [--only TEXT] [--quick] [--json FILE]
+//   bench apiserver|runtime|lab|ccm|cloud-operator [--only TEXT] [--quick] [--json FILE]
 import { parseArgs } from 'node:util';
 import { benchApiServer } from './apiserver/bench.ts';
 import { benchCloud } from './ccm/bench.ts';
+import { benchCloudOperator } from './cloud-operator/bench.ts';
 import { benchLab } from './lab/bench.ts';
 import { benchRuntime } from './runtime/bench.ts';
 
@@ -21,6 +22,7 @@ const BENCHES = new Map([
   ['runtime', benchRuntime],
   ['lab', benchLab],
   ['ccm', benchCloud],
+  ['cloud-operator', benchCloudOperator],
 ]);
 const bench = BENCHES.get(what);
 if (bench === undefined) {

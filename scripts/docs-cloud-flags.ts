@@ -23,12 +23,13 @@ export function cloudFlagsPage(
   return [
     '# Flags of the cloud controller manager',
     INTRO,
-    ...sections.flatMap(({ title, flags }) => [
-      `## ${title}`,
-      table(['flag', 'type', 'default', 'description'], flags.map(row)),
-    ]),
+    ...sections.flatMap(({ title, flags }) => [`## ${title}`, flagTable(flags)]),
   ].join('\n\n');
 }
+
+/** A row for each flag. */
+export const flagTable = (flags: readonly Flag[]): string =>
+  table(['flag', 'type', 'default', 'description'], flags.map(row));
 
 function row({ name, type, choices = [], default: standard, description }: Flag): readonly string[] {
   const allowed = choices.filter((choice) => choice !== '').map((choice) => `\`${choice}\``);

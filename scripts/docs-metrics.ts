@@ -6,6 +6,7 @@ import { ControllersPart } from '../src/cloud/program/controllers-part.ts';
 import { PermissionWatch } from '../src/cloud/program/permission-watch.ts';
 import { connected } from '../src/cloud/program/provider.ts';
 import { readSettings } from '../src/cloud/program/settings.ts';
+import { OperatorMetrics } from '../src/cloud-operator/operator/operator-metrics.ts';
 import { controllerFor } from '../src/kube/controller/controller.ts';
 import { DONE } from '../src/kube/controller/reconcile.ts';
 import { LEADER_PROFILES } from '../src/kube/election/election-timing.ts';
@@ -27,6 +28,7 @@ export interface MetricRow {
 
 /** Files that make metrics; a test finds others, which would have to be brought to life here. */
 export const METRIC_SOURCES = [
+  'src/cloud-operator/operator/operator-metrics.ts',
   'src/cloud/lifecycle/lifecycle-metrics.ts',
   'src/cloud/node/node-metrics.ts',
   'src/cloud/program/controllers-part.ts',
@@ -54,7 +56,7 @@ class MetricNotes implements Metrics {
 
   gauge(options: MetricOptions) {
     this.#note('gauge', options);
-    return { set: () => {}, add: () => {} };
+    return { set: () => {}, add: () => {}, remove: () => {} };
   }
 
   histogram(options: MetricOptions) {
@@ -114,11 +116,20 @@ export function cloudMetrics(): readonly MetricRow[] {
   const provider = offlineProvider(labProvider);
   const ofControllers = controllers.flatMap((one) => one.parts({ manager, provider, settings: settings.cloud }));
   if (ofControllers.length < controllers.length) throw new Error('a controller has no parts');
-  const found = { definition: labProvider, config: undefined };
+  const found = { definition: labProvider, config: undefined, secrets: new Map() };
   new ControllersPart({ ...programParts(manager), found, settings });
   const around = { env: {}, clock, log, metrics, signal: AbortSignal.abort() };
   // What it makes of metrics is made at once; there is no cloud that it could connect to.
   void connected(found, settings, around).catch(() => undefined);
+  for (const name of before) metrics.rows.delete(name);
+  return sorted(metrics);
+}
+
+/** The metrics that the cloud operator has besides. */
+export function operatorMetrics(): readonly MetricRow[] {
+  const { metrics, clock } = offline();
+  const before = new Set(metrics.rows.keys());
+  new OperatorMetrics(metrics, clock);
   for (const name of before) metrics.rows.delete(name);
   return sorted(metrics);
 }
@@ -148,11 +159,26 @@ Go framework (the lifecycle of nodes and the labels of routes since 1.37), but f
 \`cloud_provider_call_duration_seconds\`, which it does not have. Its queues are called \`Nodes\`, \`service\`, \`node\` and
 \`Routes\`.`;
 
+const OPERATOR_INTRO = `The cloud operator serves these besides, over TLS, for whoever may \`get\` the path \`/metrics\`. Upstream has none of its
+own.`;
+
 /** docs/reference/metrics.md. */
-export const metricsPage = (runtime: readonly MetricRow[], cloud: readonly MetricRow[]): string =>
-  ['# Metrics', INTRO, metricTable(runtime), '## Cloud controller manager', CLOUD_INTRO, metricTable(cloud)].join(
-    '\n\n',
-  );
+export const metricsPage = (
+  runtime: readonly MetricRow[],
+  cloud: readonly MetricRow[],
+  operator: readonly MetricRow[],
+): string =>
+  [
+    '# Metrics',
+    INTRO,
+    metricTable(runtime),
+    '## Cloud controller manager',
+    CLOUD_INTRO,
+    metricTable(cloud),
+    '## Cloud operator',
+    OPERATOR_INTRO,
+    metricTable(operator),
+  ].join('\n\n');
 
 const metricTable = (rows: readonly MetricRow[]): string =>
   table(

@@ -3,13 +3,17 @@ import { join } from 'node:path';
 import { FAILURES } from '../src/app/failures.ts';
 import { VERBS } from '../src/app/verbs.ts';
 import { cloudControllerManager } from '../src/cloud/index.ts';
+import { builtInRegistry, cloudOperator, MANIFEST_RULES } from '../src/cloud-operator/index.ts';
 import { LEADER_PROFILES } from '../src/kube/election/election-timing.ts';
 import { runtimeFlags } from '../src/kube/manager/runtime-flags.ts';
 import { SCENARIO_PARTS } from '../src/lab/setup/scenario.ts';
 import { cloudFlagsPage } from './docs-cloud-flags.ts';
 import { errorsPage } from './docs-errors.ts';
 import { flagsPage } from './docs-flags.ts';
-import { cloudMetrics, metricsPage, runtimeMetrics } from './docs-metrics.ts';
+import { manifestRulesPage } from './docs-manifest-rules.ts';
+import { cloudMetrics, metricsPage, operatorMetrics, runtimeMetrics } from './docs-metrics.ts';
+import { operatorFlagsPage } from './docs-operator-flags.ts';
+import { platformsPage } from './docs-platforms.ts';
 import { PORTS, portsPage } from './docs-ports.ts';
 import { programFlagsPage } from './docs-program-flags.ts';
 import { type ReasonScan, scanReasons } from './docs-reason-scan.ts';
@@ -41,11 +45,18 @@ export function generatedPages(root: string): readonly Page[] {
       'src/cloud/program/flags.ts',
       cloudFlagsPage(cloudControllerManager.flags),
     ),
+    page(
+      'docs/reference/cloud-operator-flags.md',
+      'src/cloud-operator/program/flags.ts',
+      operatorFlagsPage(cloudOperator.flags),
+    ),
+    page('docs/reference/platforms.md', 'src/cloud-operator/platforms', platformsPage(builtInRegistry())),
     page('docs/reference/errors.md', 'src/app/failures.ts', errorsPage(FAILURES)),
+    page('docs/reference/manifest-rules.md', 'src/cloud-operator/lint', manifestRulesPage(MANIFEST_RULES)),
     page(
       'docs/reference/metrics.md',
-      'the metrics that the runtime and the cloud controller manager make',
-      metricsPage(runtimeMetrics(), cloudMetrics()),
+      'the metrics that the runtime, the cloud controller manager and the cloud operator make',
+      metricsPage(runtimeMetrics(), cloudMetrics(), operatorMetrics()),
     ),
     page('docs/reference/ports.md', 'scripts/docs-ports.ts', portsPage(PORTS)),
     page(
@@ -75,7 +86,7 @@ export const reasonTexts = (root: string): ReadonlyMap<string, string> =>
 /** The reasons in what programs with controllers, labs and providers run; helpers of unit tests are no part of that. */
 export const runtimeReasons = (root: string): ReasonScan =>
   scanReasons(
-    filesOf(root, 'src/{base,api,object,pki,kube,rpc,lab,sdk,providers,cloud}/**/*.ts').filter(
+    filesOf(root, 'src/{base,api,object,pki,kube,rpc,lab,sdk,providers,cloud,cloud-operator}/**/*.ts').filter(
       ({ path }) => !/\.test\.ts$|\/(?:fake-|controller-rig)/.test(path),
     ),
   );

@@ -60,6 +60,14 @@ export const PORTS: readonly PortRow[] = [
     openedBy: 'src/cloud/program/secure-server.ts',
   },
   {
+    what: 'metrics of the cloud operator',
+    flag: '--metrics-bind-address',
+    standard: '0.0.0.0:9258',
+    encryption: 'TLS as the profile of the cluster has it, a certificate of its own unless given one',
+    caller: 'who may `get` the path `/metrics`, asked by TokenReview and RBAC',
+    openedBy: 'src/cloud-operator/program/metrics-server.ts',
+  },
+  {
     what: 'cloud of a lab',
     flag: '',
     standard: '127.L.0.2:8080',

@@ -25,7 +25,8 @@ const USE_OF: Readonly<Record<string, ReasonUse>> = {
   retryError: 'retry',
 };
 const CALL = /\b(?<maker>userError|terminalError|retryError)\(\s*(?<first>[^,]+?)\s*,/g;
-const LITERAL = /^'(?<reason>[A-Z]\w*)'$/;
+/** Some of upstream's are two words. */
+const LITERAL = /^'(?<reason>[A-Z][\w ]*)'$/;
 const CONSTANT = /\bconst (?<name>[A-Z][A-Z_]*) = '(?<reason>[A-Z]\w*)';/g;
 /** A function that takes the reason first and makes the error: those who call it say the reason. */
 const MAKER = /\b(?<name>\w+)(?: = )?\(reason: string,/g;
@@ -41,7 +42,7 @@ const ERROR_CLASS =
 const PASSED_ON = /^\w+\.reason$/;
 /** Also those whose reason is computed, which must not be. */
 const EVENT_CALL = /\bevents\.(?<maker>normal|warning)\([^,]+,\s*(?<second>[^,]+?)\s*,/g;
-const EVENT = /\.(?:normal|warning)\([^,]+,\s*'(?<reason>[A-Z]\w*)'/g;
+const EVENT = /\.(?:normal|warning)\([^,]+,\s*'(?<reason>[A-Z][\w ]*)'/g;
 
 /** Every reason that sources of programs give, as far as their text tells. */
 export function scanReasons(files: readonly SourceFile[]): ReasonScan {

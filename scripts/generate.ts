@@ -1,5 +1,5 @@
 // Writes src/apiserver/generated/ from a real kube-apiserver and the Go sources it was built from, and from these tables
-// the built-in kinds in src/api/generated/.
+// the built-in kinds in src/api/generated/ and the shapes of operands in src/cloud-operator/render/generated/.
 //   generate.ts [--check] [--kinds] [--kubeconfig FILE]
 // --check writes nothing and fails when the files are not what would be written. --kinds leaves the tables as they are and
 // needs no server. Without --kubeconfig a server is started.
@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import type { Json, JsonObject } from '../src/object/json.ts';
 import { startKubernetes } from '../test/support/kubernetes.ts';
 import { RawClient } from '../test/support/raw-client.ts';
+import { fieldShapeFiles } from './generate-field-shapes.ts';
 import { kindFiles } from './generate-kinds.ts';
 import { policyTable } from './generate-policy.ts';
 import { MessageReader } from './generate-protobuf.ts';
@@ -27,6 +28,7 @@ const TABLES: Target = {
   ownFiles: ['*.json', 'schemas/*.json', 'protobuf/*.json'],
 };
 const KINDS: Target = { folder: 'src/api/generated', ownFiles: ['*.ts'] };
+const SHAPES: Target = { folder: 'src/cloud-operator/render/generated', ownFiles: ['*.ts'] };
 const MODULES = ['k8s.io/api', 'k8s.io/apimachinery', 'k8s.io/apiextensions-apiserver', 'k8s.io/kube-aggregator'];
 /** Not in section 19 of the specification. */
 const LEFT_OUT_GROUPS = ['resource.k8s.io'];
@@ -173,5 +175,6 @@ const { values } = parseArgs({
 });
 const finish = values.check === true ? check : write;
 if (values.kinds !== true) finish(TABLES, await generated(values.kubeconfig));
-// The kinds follow from the tables that are there now.
+// The kinds and their shapes follow from the tables that are there now.
 finish(KINDS, kindFiles(TABLES.folder));
+finish(SHAPES, fieldShapeFiles(TABLES.folder));

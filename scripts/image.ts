@@ -16,6 +16,8 @@ if (tool === undefined) {
 const folder = mkdtempSync(join(tmpdir(), 'slipway-image-'));
 try {
   preparePackage(folder);
+  // With their modes: they have to be executable.
+  cpSync('deploy/programs', join(folder, 'programs'), { recursive: true });
   const tag = values.tag ?? releaseImage();
   const base = values.base === undefined ? [] : ['--build-arg', `BASE=${values.base}`];
   const version = ['--build-arg', `VERSION=${releaseVersion()}`];

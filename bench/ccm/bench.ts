@@ -4,15 +4,9 @@ import { adminClient } from '../../test/support/admin-client.ts';
 import { median } from '../apiserver/load.ts';
 import { type BenchServer, startUpstream } from '../apiserver/servers.ts';
 import { columns } from '../apiserver/table.ts';
+import { type Published, publishedCommand } from '../published.ts';
 import { answeredRequests, quietServer, removeAll } from './cluster.ts';
-import {
-  CONTENDERS,
-  type ContenderName,
-  contend,
-  type Outcome,
-  type Published,
-  slipwayWords,
-} from './contenders.ts';
+import { CONTENDERS, type ContenderName, contend, type Outcome } from './contenders.ts';
 import { MEASUREMENTS, type Measurement, QUICK } from './measurements.ts';
 
 const ROUNDS = 3;
@@ -39,7 +33,7 @@ interface Stage {
 
 /** Our cloud controller manager beside the framework in Go, each a process of its own, on the same real API server. */
 export async function benchCloud({ only, isQuick }: CloudBenchOptions): Promise<void> {
-  const slipway = slipwayWords(!isQuick);
+  const slipway = publishedCommand(!isQuick);
   const all = isQuick ? QUICK : MEASUREMENTS;
   const wanted = all.filter(({ name }) => only === undefined || name.includes(only));
   await using parts = new AsyncDisposableStack();

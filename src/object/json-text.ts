@@ -9,11 +9,14 @@ import { jsonSyntaxError } from './json-syntax.ts';
  */
 export class JsonProblem extends Error {
   readonly kind: 'syntax' | 'depth' | 'number';
+  /** In YAML, from 1: for whoever must not show the message, which may quote the text. */
+  readonly line: number | undefined;
 
-  constructor(kind: 'syntax' | 'depth' | 'number', message: string) {
+  constructor(kind: 'syntax' | 'depth' | 'number', message: string, line?: number) {
     super(message);
     this.name = 'JsonProblem';
     this.kind = kind;
+    this.line = line;
   }
 }
 

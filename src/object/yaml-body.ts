@@ -21,8 +21,16 @@ export function* yamlBodySteps(text: string): Generator<void, ParsedJson> {
   if (document.errors.length > 0) throw syntaxProblem(document.errors, text, lines);
   yield;
   const reader = new YamlReader(text, lines);
-  const value: Json = reader.value(document.contents, 0);
-  return { value, duplicates: reader.duplicates };
+  return { value: valueOf(document, reader), duplicates: reader.duplicates };
+}
+
+function valueOf({ contents }: Document.Parsed, reader: YamlReader): Json {
+  try {
+    return reader.value(contents, 0);
+  } catch (error) {
+    if (!(error instanceof JsonProblem)) throw error;
+    throw new JsonProblem(error.kind, error.message, reader.line);
+  }
 }
 
 /** Documents after the first are not even looked at, as upstream does. */
@@ -94,7 +102,7 @@ function syntaxProblem(errors: readonly YAMLError[], text: string, lines: LineCo
   // Where the mistake was noticed, not where the text that it spoils begins.
   const places = errors.filter((_, index) => reasons[index] === reason).map(({ pos }) => pos[1]);
   const { line } = lines.linePos(places.reduce((last, place) => Math.max(last, place), 0));
-  return new JsonProblem('syntax', `yaml: ${line > 1 ? `line ${line}: ` : ''}${reason}`);
+  return new JsonProblem('syntax', `yaml: ${line > 1 ? `line ${line}: ` : ''}${reason}`, line);
 }
 
 const REASONS: readonly (readonly [RegExp, string])[] = [

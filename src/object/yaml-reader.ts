@@ -19,14 +19,22 @@ export class YamlReader {
   readonly #open = new Set<string>();
   #nodes = 0;
   #aliased = 0;
+  /** Where the node is that was read last. */
+  #place = 0;
 
   constructor(text: string, lines: LineCounter) {
     this.#text = text;
     this.#lines = lines;
   }
 
+  /** How far it has come. */
+  get line(): number {
+    return this.#lines.linePos(this.#place).line;
+  }
+
   value(node: unknown, depth: number): Json {
     this.#count();
+    this.#place = (node as Partial<Node> | null)?.range?.[0] ?? this.#place;
     if (isAlias(node)) return this.#alias(node.source, depth);
     if (isScalar(node)) return this.#scalar(node);
     if (!isMap(node) && !isSeq(node)) return null;

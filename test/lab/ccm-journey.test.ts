@@ -148,13 +148,16 @@ describe('the cloud phase of the journey', () => {
     assert.match(cause, /^Node acme-cloud-\d: CloudUnauthenticated: POST \/v1\/tokens .* 401 Unauthenticated/);
     assert.match(
       look.join('\n'),
-      /without --once:\nkubectl .* logs -n acme-cloud-cloud-controller-manager acme-c/,
+      /without --once:\nkubectl .* logs -n openshift-acme-cloud-cloud-controller-manager acme-c/,
     );
     assert.match(look.join('\n'), /cloud-not-ready\.txt/);
     assert.match(waits.join('\n'), /initialises acme-cloud-1, acme-cloud-2, acme-cloud-3$/m);
     assert.match(waits.at(-1) ?? '', /acme-cloud-3 \(last warning: Node acme-cloud-\d: CloudUnauthenticated: /);
     assert.match(picture, /^no further try helps: Node acme-cloud-\d: CloudUnauthenticated: /);
-    assert.match(picture, /last lines of pod acme-cloud-cloud-controller-manager-\S+:\n {2}\S/);
+    assert.match(
+      picture,
+      /last lines of cloud-controller-manager in pod acme-cloud-cloud-controller-manager-\S+:\n {2}\S/,
+    );
   });
 
   it('experience/X31: says while it waits why the Service gets no load balancer', async () => {
@@ -178,10 +181,13 @@ describe('the cloud phase of the journey', () => {
     const { cause, look, picture } = await failureIn(folder.path, () => {});
     // One end alone may be chance.
     assert.match(cause, /^pod tiny-cloud-controller-manager-\S+ ended \d+ times: .*TINY_KEY is missing/);
-    assert.match(look.join('\n'), /kubectl .* logs --previous -n tiny-cloud-controller-manager tiny-cloud-c/);
+    assert.match(
+      look.join('\n'),
+      /kubectl .* logs --previous -n openshift-tiny-cloud-controller-manager tiny-cloud-c/,
+    );
     assert.match(
       picture,
-      /^the cloud controller manager ends over and over\nlast lines of pod tiny-.*TINY_KEY is missing/s,
+      /^the cloud controller manager ends over and over\nlast lines of .*in pod tiny-.*TINY_KEY is missing/s,
     );
   });
 });

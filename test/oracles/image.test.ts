@@ -34,6 +34,16 @@ describe('the image', 'skip' in found ? { skip: found.skip } : {}, () => {
     assert.match(inImage(tool, ['slipway', 'version']), /^slipway \d+\.\d+\.\d+\nnode {4}24\./);
     assert.equal(inImage(tool, ['id', '-u']).trim(), '65532');
   });
+
+  for (const path of ['cluster-controller-manager-operator', 'config-sync-controllers']) {
+    it(`operator/R1: has /${path}, by which manifests of OpenShift start it`, () => {
+      assert.match(inImage(tool, [`/${path}`, '--help']), /--leader-elect-resource-namespace/);
+    });
+  }
+
+  it('operator/R84: has /azure-config-credentials-injector, by which operands of Azure start it', () => {
+    assert.match(inImage(tool, ['/azure-config-credentials-injector', '--help']), /--creds-path/);
+  });
 });
 
 function inImage(tool: string, command: readonly [string, ...string[]]): string {

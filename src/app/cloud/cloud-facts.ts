@@ -1,6 +1,8 @@
 import { Lease } from '../../api/generated/coordination-v1.ts';
 import { Node, Pod, Service } from '../../api/generated/core-v1.ts';
+import { ClusterOperator } from '../../api/openshift/config-v1.ts';
 import { installNames } from '../../cloud/index.ts';
+import { operatorNames } from '../../cloud-operator/index.ts';
 import type { Lab } from '../../lab/index.ts';
 import { HELLO_SERVICE } from '../lab/hello.ts';
 import type { LoadedProvider } from '../provider/load-provider.ts';
@@ -13,6 +15,37 @@ const LEASE = 'cloud-controller-manager';
 
 /** Whose installation is meant. */
 export type Installed = Pick<LoadedProvider, 'definition'>;
+
+/** What the operator calls what it deploys. */
+export const installedNames = (definition: Installed['definition']) =>
+  installNames(definition, { namespace: operatorNames('sidecar', definition.name).managedNamespace });
+
+/** What the pods of the operator are found by. */
+export const operatorLabels = { 'k8s-app': 'cloud-manager-operator' } as const;
+
+/** What the operator itself is called. */
+export const operatorOf = ({ name }: Installed['definition']) => {
+  const { operatorNamespace: namespace, clusterOperator } = operatorNames('sidecar', name);
+  return { clusterOperator, deployment: { namespace, name: `${clusterOperator}-operator` } };
+};
+
+/** The pods of the operator that are to stay. */
+export async function operatorPods(lab: Lab, { definition }: Installed): Promise<readonly Pod[]> {
+  const { namespace } = operatorOf(definition).deployment;
+  const { items } = await lab.cluster().client.list(Pod, { namespace, labels: operatorLabels });
+  return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+}
+
+/** What the operator says of itself: the status and message of a condition; undefined while it says nothing. */
+export async function operatorCondition(lab: Lab, { definition }: Installed, type: string) {
+  const name = operatorOf(definition).clusterOperator;
+  const found = await lab
+    .cluster()
+    .client.find(ClusterOperator, { name })
+    // Before the kinds of OpenShift are there, nobody knows such an object.
+    .catch(() => undefined);
+  return found?.status?.conditions?.find((condition) => condition.type === type);
+}
 
 /** The nodes of machines, as far as there are any. */
 export async function machineNodes(
@@ -28,7 +61,7 @@ export const isInitialised = ({ spec }: Node): boolean =>
 
 /** The pods of the cloud controller manager that are to stay. */
 export async function managerPods(lab: Lab, { definition }: Installed): Promise<readonly Pod[]> {
-  const { namespace, labels } = installNames(definition);
+  const { namespace, labels } = installedNames(definition);
   const { items } = await lab.cluster().client.list(Pod, { namespace, labels });
   return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 }
@@ -37,8 +70,8 @@ export async function managerPods(lab: Lab, { definition }: Installed): Promise<
 export const isCrashing = ({ status }: Pod): boolean =>
   status?.containerStatuses?.some(({ state }) => state?.waiting?.reason === 'CrashLoopBackOff') === true;
 
-export const managerLease = (lab: Lab, { definition }: Installed): Promise<Lease | undefined> =>
-  lab.cluster().client.find(Lease, { namespace: installNames(definition).namespace, name: LEASE });
+const managerLease = (lab: Lab, { definition }: Installed): Promise<Lease | undefined> =>
+  lab.cluster().client.find(Lease, { namespace: installedNames(definition).namespace, name: LEASE });
 
 /** The pod whose process holds the lease; undefined while none does that is running now. */
 export async function leadingPod(lab: Lab, provider: Installed): Promise<Pod | undefined> {

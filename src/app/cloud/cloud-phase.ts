@@ -20,6 +20,8 @@ import {
   leadingPod,
   machineNodes,
   managerPods,
+  operatorCondition,
+  operatorPods,
   UNINITIALIZED,
 } from './cloud-facts.ts';
 import { cloudProbes } from './cloud-probes.ts';
@@ -62,10 +64,11 @@ async function worked(context: PhaseContext, lab: Lab, provider: LoadedProvider)
   await bootMachines({ lab, cluster, signal }, machines);
   const show = nodeRows(context, machines);
   show(await machineNodes(lab, machines));
-  context.progress('deploying the cloud controller manager');
+  context.progress('installing the cloud operator, which deploys the cloud controller manager');
   await installInLab(lab, provider);
   await waitedFor(context, () => initialised(lab, machines, show));
   const pod = await leaderOf(context, provider);
+  await waitedFor(context, () => operatorAvailable(lab, provider));
   const reached = { machines: machines.length, pod };
   // A cloud may have none of its own.
   if (!(provider.definition.ccm.controllers ?? []).includes('service')) return success(context, lab, reached);
@@ -93,6 +96,7 @@ function success({ folder }: PhaseContext, lab: Lab, { machines, url, pod }: Rea
     addresses: url === undefined ? [] : [{ label: 'load balancer', value: url }],
     tries: [
       ...(url === undefined ? [] : [{ kind: 'command', text: `curl ${url}` } as const]),
+      { kind: 'command', text: `${kubectl} get clusteroperators` },
       { kind: 'command', text: `${kubectl} get nodes -L topology.kubernetes.io/zone -o wide` },
       { kind: 'command', text: `${kubectl} logs -n ${pod.namespace ?? 'default'} ${pod.name}` },
     ],
@@ -135,6 +139,11 @@ async function initialised(lab: Lab, machines: readonly MachineWish[], show: Sho
     predicate: `the cloud controller manager initialises ${names}`,
     objects,
   };
+}
+
+async function operatorAvailable(lab: Lab, provider: LoadedProvider): Promise<Outlook> {
+  const available = await operatorCondition(lab, provider, 'Available');
+  return { isDone: available?.status === 'True', predicate: 'the cloud operator is available', objects: [] };
 }
 
 /** The pod that does the work now: what an earlier run did proves nothing about this one. */
@@ -187,7 +196,8 @@ async function failed(context: PhaseContext, lab: Lab, error: unknown): Promise<
   const isWaited = causeChain(error).some((one) => one instanceof Error && WAITED.has(one.name));
   if (!isWaited) return labFailure(error, { detail });
   const file = join(lab.directory, 'cloud-not-ready.txt');
-  const pods = await managerPods(lab, PROVIDER.get(context));
+  const provider = PROVIDER.get(context);
+  const pods = [...(await operatorPods(lab, provider)), ...(await managerPods(lab, provider))];
   const picture = [messageOf(error), await lastWords(lab, pods)].filter((text) => text !== '').join('\n');
   const look = await writeFile(file, `${redactedText(picture)}\n`).then(
     () => [shownPath(context.folder, file)],

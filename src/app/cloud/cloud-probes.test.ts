@@ -4,16 +4,19 @@ import { phaseContext } from '../../../test/support/phase-context.ts';
 import { Lease } from '../../api/generated/coordination-v1.ts';
 import { Event, Namespace, Node, Pod, Service } from '../../api/generated/core-v1.ts';
 import type { JsonObject } from '../../api/json.ts';
+import { ClusterOperator } from '../../api/openshift/config-v1.ts';
 import { type Lab, startLab } from '../../lab/index.ts';
+import { becomeOpenShift } from '../cloud-operator/openshift-cluster.ts';
 import type { ProbeAnswer } from '../journey/phase.ts';
 import { LAB } from '../lab/lab-handover.ts';
 import { definitionPhase } from '../provider/definition-phase.ts';
 import { cloudProbes } from './cloud-probes.ts';
 
-const NAMESPACE = 'acme-cloud-cloud-controller-manager';
+const NAMESPACE = 'openshift-acme-cloud-cloud-controller-manager';
+const OPERATOR = { namespace: `${NAMESPACE}-operator`, name: 'operator-1' };
 const POD = { namespace: NAMESPACE, name: 'ccm-1' };
 const LABELS = {
-  'k8s-app': NAMESPACE,
+  'k8s-app': 'acme-cloud-cloud-controller-manager',
   'infrastructure.openshift.io/cloud-controller-manager': 'acme-cloud',
 };
 const NODES = ['acme-cloud-1', 'acme-cloud-2', 'acme-cloud-3'];
@@ -46,10 +49,10 @@ describe('the probes of the cloud phase', () => {
     const { evidence = '', look = [], next = [] } = answer === undefined || answer.isTrue ? {} : { ...answer };
     return { predicate, evidence, commands: [...look, ...next].join('\n') };
   };
-  const podStatus = async (status: JsonObject): Promise<void> => {
+  const podStatus = async (status: JsonObject, key = POD): Promise<void> => {
     const container = { name: 'c', image: 'i', imageID: '', ready: false, restartCount: 0, ...status };
     const body = { status: { phase: 'Running', containerStatuses: [container] } };
-    await lab.cluster().client.patch(Pod, POD, { type: 'merge', body }, { subresource: 'status' });
+    await lab.cluster().client.patch(Pod, key, { type: 'merge', body }, { subresource: 'status' });
   };
 
   it('experience/X31: name the machines that are no nodes', async () => {
@@ -69,6 +72,41 @@ describe('the probes of the cloud phase', () => {
     const { predicate, evidence } = await cause();
     assert.equal(predicate, 'a pod of the cloud controller manager exists');
     assert.equal(evidence, `namespace ${NAMESPACE} has no pod of it`);
+  });
+
+  it('experience/X31, operator/R53: say that the operator ends over and over, or why it cannot deploy', async () => {
+    const { client } = lab.cluster();
+    await client.create(Namespace, { metadata: { name: OPERATOR.namespace } });
+    await client.create(Pod, {
+      metadata: { ...OPERATOR, labels: { 'k8s-app': 'cloud-manager-operator' } },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+    });
+    const terminated = { exitCode: 2, message: 'no such flag\n' };
+    await podStatus({ state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: { terminated } }, OPERATOR);
+    const ended = await cause();
+    assert.equal(ended.predicate, 'the cloud operator stays up');
+    assert.equal(ended.evidence, 'pod operator-1 ended once: no such flag');
+    assert.match(ended.commands, new RegExp(`logs --previous -n ${OPERATOR.namespace} operator-1 -c c`));
+    await podStatus({ state: { running: { startedAt: lab.clock.now().toISOString() } } }, OPERATOR);
+    await becomeOpenShift(lab.cluster(), {
+      infrastructureName: 'lab',
+      platformStatus: { type: 'External' },
+      version: '4.22.0',
+    });
+    const name = 'acme-cloud-cloud-controller-manager';
+    await client.apply(ClusterOperator, { metadata: { name }, spec: {} });
+    const degraded = (status: 'True' | 'False') => ({
+      type: 'Degraded',
+      status,
+      message: 'no images',
+      lastTransitionTime: '2030-01-01T00:00:00Z',
+    });
+    await client.applyStatus(ClusterOperator, { metadata: { name }, status: { conditions: [degraded('True')] } });
+    const { predicate, evidence } = await cause();
+    assert.equal(predicate, 'the cloud operator can deploy');
+    assert.equal(evidence, `ClusterOperator ${name}: no images`);
+    await client.applyStatus(ClusterOperator, { metadata: { name }, status: { conditions: [degraded('False')] } });
+    assert.equal((await cause()).predicate, 'a pod of the cloud controller manager exists');
   });
 
   it('experience/X31: repeat why its pod is on no node', async () => {

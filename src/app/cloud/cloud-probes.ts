@@ -1,7 +1,6 @@
 import { type ContainerStatus, type Pod, Service } from '../../api/generated/core-v1.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { messageOf } from '../../base/errors.ts';
-import { installNames } from '../../cloud/index.ts';
 import type { Lab } from '../../lab/index.ts';
 import type { Phase, PhaseContext, Probe, ProbeAnswer } from '../journey/phase.ts';
 import { shellWord, shownPath } from '../journey/plain-text.ts';
@@ -12,10 +11,14 @@ import { PROVIDER } from '../provider/definition-phase.ts';
 import {
   balancerUrl,
   type Installed,
+  installedNames,
   isInitialised,
   leadingPod,
   machineNodes,
   managerPods,
+  operatorCondition,
+  operatorOf,
+  operatorPods,
 } from './cloud-facts.ts';
 import { warningSentence, warningsOn } from './cloud-warnings.ts';
 import { isReadyNode, machineStates, machineWishes } from './lab-machines.ts';
@@ -37,8 +40,10 @@ const TROUBLE = / (WARN|ERROR) /;
 /** What must be true for the phase to succeed, in the order in which it becomes true (experience X31). */
 export const cloudProbes: Phase['probes'] = [
   probe('the machines of the cloud are nodes', machinesAreNodes),
+  probe('the cloud operator stays up', operatorStaysUp),
+  probe('the cloud operator can deploy', operatorDeploys),
   probe('a pod of the cloud controller manager exists', podExists),
-  probe('the cloud controller manager stays up', staysUp),
+  probe('the cloud controller manager stays up', managerStaysUp),
   probe('the provider answers', providerAnswers),
   probe('a pod of the cloud controller manager leads', leads),
   probe('the nodes are initialised', areInitialised),
@@ -53,7 +58,7 @@ function sceneOf(context: PhaseContext): Scene {
   const { lab } = LAB.get(context);
   const provider = PROVIDER.get(context);
   const kubeconfig = shownPath(context.folder, lab.cluster().kubeconfigPath);
-  const { namespace } = installNames(provider.definition);
+  const { namespace } = installedNames(provider.definition);
   const kubectl = `kubectl --kubeconfig ${shellWord(kubeconfig)}`;
   return { lab, provider, signal: context.signal, kubectl, namespace };
 }
@@ -84,9 +89,25 @@ async function podExists({ lab, provider, kubectl, namespace }: Scene): Promise<
   return { isTrue: false, evidence, next: whileUp(`${kubectl} get events -n ${namespace}`) };
 }
 
+async function operatorStaysUp(scene: Scene): Promise<ProbeAnswer> {
+  const { namespace } = operatorOf(scene.provider.definition).deployment;
+  return staysUp({ ...scene, namespace }, await operatorPods(scene.lab, scene.provider));
+}
+
+async function operatorDeploys({ lab, provider, kubectl }: Scene): Promise<ProbeAnswer> {
+  const degraded = await operatorCondition(lab, provider, 'Degraded');
+  if (degraded?.status !== 'True') return TRUE;
+  const { clusterOperator } = operatorOf(provider.definition);
+  const next = whileUp(`${kubectl} get clusteroperator ${clusterOperator} -o yaml`);
+  return { isTrue: false, evidence: `ClusterOperator ${clusterOperator}: ${degraded.message ?? ''}`, next };
+}
+
+async function managerStaysUp(scene: Scene): Promise<ProbeAnswer> {
+  return staysUp(scene, await managerPods(scene.lab, scene.provider));
+}
+
 /** Whether one that has ended stays this time is only known when it is ready. */
-async function staysUp(scene: Scene): Promise<ProbeAnswer> {
-  const pods = await managerPods(scene.lab, scene.provider);
+async function staysUp(scene: Scene, pods: readonly Pod[]): Promise<ProbeAnswer> {
   const containers = pods.flatMap((pod) =>
     (pod.status?.containerStatuses ?? []).map((status) => ({ pod, status })),
   );
@@ -110,11 +131,13 @@ async function endedAnswer(
   { pod, status }: { readonly pod: Pod; readonly status: ContainerStatus },
 ): Promise<ProbeAnswer> {
   const { name } = pod.metadata;
-  const said = (status.state?.terminated ?? status.lastState?.terminated)?.message ?? (await lastLog(scene, pod));
+  const said =
+    (status.state?.terminated ?? status.lastState?.terminated)?.message ??
+    (await lastLog(scene, pod, status.name));
   return {
     isTrue: false,
     evidence: `pod ${name} ended ${times(endsOf(status))}: ${lastLines(said)}`,
-    look: whileUp(`${scene.kubectl} logs --previous -n ${scene.namespace} ${name}`),
+    look: whileUp(`${scene.kubectl} logs --previous -n ${scene.namespace} ${name} -c ${status.name}`),
   };
 }
 
@@ -122,8 +145,8 @@ const times = (count: number): string => (count === 1 ? 'once' : `${count} times
 
 const lastLines = (text: string): string => text.trimEnd().split('\n').slice(-SHOWN_LINES).join(' · ');
 
-async function lastLog({ lab }: Scene, { metadata }: Pod): Promise<string> {
-  const said = lab.cluster().logs(metadata, { previous: true });
+async function lastLog({ lab }: Scene, { metadata }: Pod, container: string): Promise<string> {
+  const said = lab.cluster().logs(metadata, { container, previous: true });
   return said.catch((error: unknown) => messageOf(error));
 }
 

@@ -4,7 +4,7 @@ import type { Lab } from '../../lab/index.ts';
 import type { PhaseContext } from '../journey/phase.ts';
 import { LAB } from '../lab/lab-handover.ts';
 import { PROVIDER } from '../provider/definition-phase.ts';
-import { isCrashing, managerPods } from './cloud-facts.ts';
+import { isCrashing, managerPods, operatorCondition, operatorPods } from './cloud-facts.ts';
 import { isLasting, warningSentence, warningsOn } from './cloud-warnings.ts';
 
 const WITHIN = '2m';
@@ -30,7 +30,8 @@ export async function waitedFor(context: PhaseContext, look: () => Promise<Outlo
   const isThere = async () => {
     const { isDone, predicate, objects } = await look();
     if (isDone) return true;
-    const pods = await managerPods(lab, PROVIDER.get(context));
+    const provider = PROVIDER.get(context);
+    const pods = await managerPods(lab, provider);
     const warnings = await warningsOn(lab, objects);
     const [newest] = warnings;
     const text = newest === undefined ? predicate : `${predicate} (last warning: ${warningSentence(newest)})`;
@@ -38,6 +39,10 @@ export async function waitedFor(context: PhaseContext, look: () => Promise<Outlo
     told = text;
     // One is enough: the others may only wait until it is their turn.
     if (pods.some(isCrashing)) throw new InVain('the cloud controller manager ends over and over');
+    if ((await operatorPods(lab, provider)).some(isCrashing))
+      throw new InVain('the cloud operator ends over and over');
+    const degraded = await operatorCondition(lab, provider, 'Degraded');
+    if (degraded?.status === 'True') throw new InVain(`the cloud operator is degraded: ${degraded.message ?? ''}`);
     if (newest !== undefined && isLasting(warnings, lab.clock.now()))
       throw new InVain(`no further try helps: ${warningSentence(newest)}`);
     return { isDone, about: [...objects, ...pods], waitedFor: predicate };
@@ -53,19 +58,20 @@ class InVain extends Error {
   }
 }
 
-/** What the pods of the cloud controller manager said last, for when they are gone. */
+/** What pods said last, for when they are gone. */
 export async function lastWords(lab: Lab, pods: readonly Pod[]): Promise<string> {
-  const texts = pods.map(async ({ metadata }) => {
+  const containers = pods.flatMap(({ metadata, spec }) => spec.containers.map(({ name }) => ({ metadata, name })));
+  const texts = containers.map(async ({ metadata, name }) => {
     const logOf = (previous: boolean) =>
       lab
         .cluster()
-        .logs(metadata, { previous })
+        .logs(metadata, { container: name, previous })
         // Of a container that has not started, or has not ended yet, there is none.
         .catch(() => '');
     const [earlier, now] = [await logOf(true), await logOf(false)];
     // Of one that waits to be started again both are the same.
     const lines = (earlier === now ? now : `${earlier}${now}`).trimEnd().split('\n').slice(-LAST_LINES);
-    return [`last lines of pod ${metadata.name}:`, ...lines.map((line) => `  ${line}`)].join('\n');
+    return [`last lines of ${name} in pod ${metadata.name}:`, ...lines.map((line) => `  ${line}`)].join('\n');
   });
   return (await Promise.all(texts)).join('\n');
 }

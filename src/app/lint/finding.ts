@@ -24,6 +24,15 @@ export interface LintReport {
   readonly files: number;
   /** Text of every file that a finding is in, by its name. */
   readonly sources: ReadonlyMap<string, string>;
+  /** What explains codes that are not among the failures. */
+  readonly rules?: ReadonlyMap<string, LintRule>;
+}
+
+/** What a code stands for. */
+export interface LintRule {
+  readonly title: string;
+  readonly why: string;
+  readonly fix: string;
 }
 
 /** As the user would write it, with what is known of the place: terminals make a link of it (experience X41). */

@@ -1,16 +1,18 @@
 import { sep } from 'node:path';
 import { FAILURES, type FailureEntry, isFailureCode } from '../failures.ts';
-import type { Finding, LintReport } from './finding.ts';
+import type { Finding, LintReport, LintRule } from './finding.ts';
 
 /** The same findings for programs that read SARIF 2.1.0: code hosts, editors. */
-export function lintSarif({ findings }: LintReport, version: string): unknown {
+export function lintSarif({ findings, rules }: LintReport, version: string): unknown {
   const codes = [...new Set(findings.map(({ code }) => code))].toSorted();
   return {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
     runs: [
       {
-        tool: { driver: { name: 'slipway', version, rules: codes.map(ruleOf) } },
+        tool: {
+          driver: { name: 'slipway', version, rules: codes.map((code) => ruleOf(code, textOf(code, rules))) },
+        },
         columnKind: 'utf16CodeUnits',
         results: findings.map((finding) => resultOf(finding, codes.indexOf(finding.code))),
       },
@@ -18,15 +20,20 @@ export function lintSarif({ findings }: LintReport, version: string): unknown {
   };
 }
 
-function ruleOf(code: string): unknown {
-  const entry: FailureEntry | undefined = isFailureCode(code) ? FAILURES[code] : undefined;
-  if (entry === undefined) return { id: code };
+function ruleOf(code: string, text: LintRule | undefined): unknown {
+  if (text === undefined) return { id: code };
   return {
     id: code,
-    shortDescription: { text: entry.title },
-    fullDescription: { text: entry.cause },
-    help: { text: `${entry.fix} (npx slipway explain ${code})` },
+    shortDescription: { text: text.title },
+    fullDescription: { text: text.why },
+    help: { text: `${text.fix} (npx slipway explain ${code})` },
   };
+}
+
+function textOf(code: string, rules: LintReport['rules']): LintRule | undefined {
+  if (!isFailureCode(code)) return rules?.get(code);
+  const { title, cause, fix }: FailureEntry = FAILURES[code];
+  return { title, why: cause, fix };
 }
 
 function resultOf(finding: Finding, ruleIndex: number) {

@@ -17,7 +17,7 @@ export interface LintEnd {
 }
 
 /** Findings for people, with the lines that they are about, and how it ended (experience X41). */
-export function lintText({ findings, files, sources }: LintReport, end: LintEnd): string {
+export function lintText({ findings, files, sources, rules }: LintReport, end: LintEnd): string {
   const hidden = findings.filter((finding) => !isShowable(finding));
   const parts = findings.flatMap((finding) => {
     const isSecret = (line: number) => hidden.some((other) => other.file === finding.file && other.line === line);
@@ -25,17 +25,18 @@ export function lintText({ findings, files, sources }: LintReport, end: LintEnd)
     return findingLines(
       finding,
       lines.map((text, index) => (isSecret(index + 1) ? '…' : text)),
+      titleOf(finding.code, rules),
     );
   });
   return [...parts, summary(findings, files, end)].join('\n');
 }
 
-function findingLines(finding: Finding, lines: readonly string[]): readonly string[] {
+function findingLines(finding: Finding, lines: readonly string[], title: string): readonly string[] {
   const { severity, code, message, why, fix } = finding;
   const indent = ' '.repeat(GUTTER);
   return [
     `${placeText(finding)}  ${severity}  ${code}  ${printable(message)}`,
-    ...(isShowable(finding) ? excerpt(finding, lines) : []),
+    ...(isShowable(finding) ? excerpt(finding, lines, title) : []),
     ...(why === '' ? [] : [`${indent}= why   ${printable(why)}`]),
     `${indent}= fix   ${printable(fix)}`,
   ];
@@ -43,8 +44,9 @@ function findingLines(finding: Finding, lines: readonly string[]): readonly stri
 
 /** The line that is meant under those before it, with marks below. */
 function excerpt(
-  { line = 0, column = 1, length = 1, code }: Finding,
+  { line = 0, column = 1, length = 1 }: Finding,
   lines: readonly string[],
+  title: string,
 ): readonly string[] {
   const meant = lines[line - 1];
   if (meant === undefined) return [];
@@ -55,9 +57,7 @@ function excerpt(
   const before = shownLine(meant.slice(0, column - 1)).length;
   const marks = Math.max(1, Math.min(shownLine(meant.slice(column - 1)).length, length));
   const isVisible = before + marks <= LONGEST_LINE;
-  return isVisible
-    ? [...rows, `${' '.repeat(GUTTER)}│ ${' '.repeat(before)}${'^'.repeat(marks)}${titleOf(code)}`]
-    : rows;
+  return isVisible ? [...rows, `${' '.repeat(GUTTER)}│ ${' '.repeat(before)}${'^'.repeat(marks)}${title}`] : rows;
 }
 
 /** Nothing that a terminal would obey, no secret, not too long; one column per letter. */
@@ -69,8 +69,8 @@ function shownLine(text: string): string {
   return plain.length > LONGEST_LINE ? `${plain.slice(0, LONGEST_LINE - 1)}…` : plain;
 }
 
-const titleOf = (code: string): string => {
-  const title = isFailureCode(code) ? FAILURES[code].title : '';
+const titleOf = (code: string, rules: LintReport['rules']): string => {
+  const title = isFailureCode(code) ? FAILURES[code].title : (rules?.get(code)?.title ?? '');
   return title === '' ? '' : ` ${title.charAt(0).toLowerCase()}${title.slice(1)}`;
 };
 

@@ -7,7 +7,7 @@ export const DEFINITION_FAILURES = {
       'In a folder, slipway.yaml (spec.definition), provider.ts, provider.js and provider.mjs are looked for.',
     fix: 'Name the file with the definition, or the folder that it is in.',
     example:
-      'slipway lint ./acme → there is no definition in ./acme: looked for provider.ts, provider.js, provider.mjs',
+      'slipway run cloud-controller-manager --provider ./acme → there is no definition in ./acme: looked for provider.ts, provider.js, provider.mjs',
   },
   SW2102: {
     title: 'The definition cannot be loaded',
@@ -32,6 +32,15 @@ export const DEFINITION_FAILURES = {
     detect: '`defineProvider` checks everything when the file is loaded and reports all problems at once.',
     fix: 'Correct the lines that the message names; each has a code of its own. `slipway lint PATH` shows more.',
     example: 'slipway run cloud-controller-manager --provider ./acme',
+  },
+  SW2105: {
+    title: 'There is nothing to check',
+    cause: 'A manifest cannot be read, or a folder holds neither a definition nor manifests.',
+    detect:
+      'In a folder without a definition, `slipway lint` looks for YAML files in it, in assets/ and in bootstrap/.',
+    fix: 'Name a definition, a YAML file, or a folder with one of them.',
+    example:
+      'slipway lint ./empty → there is nothing to check in ./empty: looked for slipway.yaml, provider.ts, provider.js, provider.mjs, *.yaml, assets/*.yaml, bootstrap/*.yaml',
   },
   SW2110: {
     title: 'Unknown field, capability or method',

@@ -36,8 +36,9 @@ export type ProviderFile = Omit<LoadedProvider, 'definition'> &
   );
 
 /** In a folder these are looked for, in this order. */
-const PROJECT = 'slipway.yaml';
+export const PROJECT = 'slipway.yaml';
 const FILES = ['provider.ts', 'provider.js', 'provider.mjs'] as const;
+export const DEFINITION_FILES: readonly string[] = [PROJECT, ...FILES];
 /** What Node imports as a program. */
 const MODULE = /\.[cm]?[jt]s$/;
 

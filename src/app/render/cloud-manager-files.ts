@@ -1,6 +1,7 @@
 import type { KubeObject } from '../../api/object.ts';
 import {
   bootstrapPod,
+  CREDENTIALS_SECRET,
   type InstallManifests,
   type InstallOptions,
   installConfigPlatform,
@@ -13,6 +14,7 @@ import { printYaml } from '../../object/yaml.ts';
 import type { ProviderDefinition } from '../../sdk/provider/provider-definition.ts';
 import { installReadme } from './install-readme.ts';
 import type { Rendered, RenderedFile } from './rendered.ts';
+import { streamText } from './stream.ts';
 
 /** What `slipway render` makes of a definition. */
 export const RENDER_TARGETS = {
@@ -24,9 +26,6 @@ export const RENDER_TARGETS = {
 type Render = (definition: ProviderDefinition, options: InstallOptions) => Omit<Rendered, 'input'>;
 
 export type RenderTarget = keyof typeof RENDER_TARGETS;
-
-const streamText = (objects: readonly KubeObject[]): string =>
-  objects.map((object) => printYaml(object)).join('---\n');
 
 const file = (path: string, objects: readonly KubeObject[]): RenderedFile => ({
   path,
@@ -73,14 +72,15 @@ function renderRoles(definition: ProviderDefinition, options: InstallOptions): O
 
 function renderBootstrap(definition: ProviderDefinition, options: InstallOptions): Omit<Rendered, 'input'> {
   const pod = bootstrapPod(definition, options);
-  const isPoor = definition.secrets.length > 0 && options.cloudConfig === undefined;
+  const folder = `/etc/kubernetes/bootstrap-secrets/${CREDENTIALS_SECRET}`;
   return {
     files: [file(`bootstrap/${pod.metadata.name}-pod.yaml`, [pod])],
-    hints: isPoor
-      ? [
-          `a static pod has no Secrets: put ${definition.secrets.join(', ')} into cloud.conf, and give --cloud-config`,
-        ]
-      : [],
+    hints:
+      definition.secrets.length === 0
+        ? []
+        : [
+            `a static pod has no Secrets: put ${definition.secrets.join(', ')} into files of ${folder} on the bootstrap machine`,
+          ],
   };
 }
 

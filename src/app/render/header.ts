@@ -26,7 +26,7 @@ export function withHeader(path: string, header: string, text: string): string {
 }
 
 /** Whether a file was written by `render what`, or by any `render`, whatever the version and the input. */
-export const isWritten = (text: string, what = '[a-z]+'): boolean => {
+export const isWritten = (text: string, what = '[a-z-]+'): boolean => {
   const [first = ''] = text.split('\n', 1);
   return new RegExp(`^(?:#|<!--) ${MARK} \\S+: render ${what} for `).test(first);
 };

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../../base/errors.ts';
 import { CommandError } from '../failures.ts';
@@ -9,13 +9,18 @@ import { type HeaderFacts, isUntouched, isWritten } from './header.ts';
 export interface FolderFile {
   /** Relative, with slashes. */
   readonly path: string;
-  readonly text: string;
+  /** Bytes where it is somebody else's. */
+  readonly text: string | Uint8Array;
+  /** For a program that takes it as it is: without a line that says who wrote it, so that it is written over. */
+  readonly isPlain?: boolean;
+  /** Nobody but its owner may read it. */
+  readonly isSecret?: boolean;
 }
 
 /** A file that is not as it would be written now. */
 export interface Drift {
   readonly path: string;
-  readonly problem: 'missing' | 'differs' | 'is no longer rendered';
+  readonly problem: 'missing' | 'differs' | 'is not for its owner alone' | 'is no longer rendered';
 }
 
 /** A file that a run wrote and the next one does not. */
@@ -26,10 +31,19 @@ export interface StaleFile {
 }
 
 /** Whose files are looked at. */
-export type FolderOwner = Pick<HeaderFacts, 'what' | 'provider'>;
+export type FolderOwner = Pick<HeaderFacts, 'what' | 'provider'> & {
+  /** Whether it writes plain files: others that are where such files belong are told of, since nothing says whose they are. */
+  readonly hasPlain?: boolean;
+};
 
 /** Where rendered files may be; nothing else is looked at, whatever the folder is. */
 const FOLDERS = ['.', 'manifests', 'openshift', 'butane', 'bootstrap'];
+const RENDERED = /\.(?:yaml|bu|md)$|^image-references$/;
+/** Of a mode: whatever group and world may do. */
+const FOR_OTHERS = 0o077;
+/** Where plain files may be, which have no line that says who wrote them. */
+const PLAIN_FILE = 'config/cloud.conf';
+const PLAIN_FOLDER = 'secrets';
 
 /** How a folder differs from what would be written; files of somebody else are not looked at. */
 export async function driftOf(
@@ -39,16 +53,23 @@ export async function driftOf(
 ): Promise<readonly Drift[]> {
   await requireFolders(folder, files);
   const compared = await Promise.all(
-    files.map(async ({ path, text }): Promise<readonly Drift[]> => {
-      const found = await textOf(join(folder, path));
-      if (found === text) return [];
-      return [{ path, problem: found === undefined ? 'missing' : 'differs' }];
+    files.map(async (file): Promise<readonly Drift[]> => {
+      const problem = await problemOf(join(folder, file.path), file);
+      return problem === undefined ? [] : [{ path: file.path, problem }];
     }),
   );
   const stale = (await staleFiles(folder, files, owner)).map(
     ({ path }): Drift => ({ path, problem: 'is no longer rendered' }),
   );
   return [...compared.flat(), ...stale];
+}
+
+async function problemOf(place: string, { text, isSecret }: FolderFile): Promise<Drift['problem'] | undefined> {
+  const found = await readFile(place).catch(() => undefined);
+  if (found === undefined) return 'missing';
+  if (!found.equals(Buffer.from(text))) return 'differs';
+  const mayOthers = isSecret === true && ((await stat(place)).mode & FOR_OTHERS) !== 0;
+  return mayOthers ? 'is not for its owner alone' : undefined;
 }
 
 /** Written by an earlier run for the same thing and not by one now, whichever provider it was for. */
@@ -64,7 +85,20 @@ export async function staleFiles(
     const text = (await textOf(join(folder, path))) ?? '';
     return isWritten(text, owner.what) ? [{ path, isOwn: isUntouched(path, text, owner) }] : [];
   });
-  return (await Promise.all(looked)).flat();
+  const plain = owner.hasPlain === true ? await plainFiles(folder) : [];
+  return [
+    ...(await Promise.all(looked)).flat(),
+    ...plain.filter((path) => !known.has(path)).map((path) => ({ path, isOwn: false })),
+  ];
+}
+
+async function plainFiles(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(join(folder, PLAIN_FOLDER), { withFileTypes: true }).catch(() => []);
+  const below = entries.filter((entry) => entry.isDirectory()).map(({ name }) => `${PLAIN_FOLDER}/${name}`);
+  const [config, ...secrets] = await Promise.all(
+    [dirname(PLAIN_FILE), ...below].map((one) => filesIn(folder, one, /(?:)/)),
+  );
+  return [...(config ?? []).filter((path) => path === PLAIN_FILE), ...secrets.flat().toSorted()];
 }
 
 /** Throws a CommandError when one cannot be removed. */
@@ -77,10 +111,10 @@ export async function removeFiles(folder: string, paths: readonly string[]): Pro
   }
 }
 
-async function filesIn(folder: string, below: string): Promise<readonly string[]> {
+async function filesIn(folder: string, below: string, names = RENDERED): Promise<readonly string[]> {
   const entries = await readdir(join(folder, below), { withFileTypes: true }).catch(() => []);
   return entries
-    .filter((entry) => entry.isFile() && /\.(yaml|bu|md)$/.test(entry.name))
+    .filter((entry) => entry.isFile() && names.test(entry.name))
     .map(({ name }) => (below === '.' ? name : `${below}/${name}`));
 }
 
@@ -88,36 +122,55 @@ const textOf = (file: string): Promise<string | undefined> => readFile(file, 'ut
 
 /**
  * Throws a CommandError when a file cannot be written; what was written before it stays. Nothing is written where a file
- * of somebody else would be lost.
+ * of somebody else would be lost. `folders` are made even when nothing is in them.
  */
-export async function writeFiles(folder: string, files: readonly FolderFile[]): Promise<void> {
-  await requireFolders(folder, files);
+export async function writeFiles(
+  folder: string,
+  files: readonly FolderFile[],
+  folders: readonly string[] = [],
+): Promise<void> {
+  await requireFolders(folder, files, folders);
   const foreign = await foreignFile(folder, files);
   if (foreign !== undefined) {
     throw new CommandError('SW1304', 3, `${foreign} cannot be written: it is there, and slipway did not write it`);
   }
-  for (const { path, text } of files) {
-    const place = join(folder, path);
-    try {
-      await makeFolder(dirname(place));
-      await writeFile(place, text);
-    } catch (error) {
-      throw new CommandError('SW1304', 3, `${place} cannot be written: ${messageOf(error)}`, error);
-    }
+  for (const below of folders) {
+    const place = join(folder, below);
+    await makeFolder(place).catch((error: unknown) => notWritten(place, error));
+  }
+  for (const file of files) await write(join(folder, file.path), file);
+}
+
+async function write(place: string, { text, isSecret }: FolderFile): Promise<void> {
+  try {
+    await makeFolder(dirname(place));
+    // An older file keeps its own mode, which may be for everybody.
+    if (isSecret === true) await rm(place, { force: true });
+    await writeFile(place, text, isSecret === true ? { mode: 0o600 } : {});
+  } catch (error) {
+    notWritten(place, error);
   }
 }
 
+function notWritten(place: string, error: unknown): never {
+  throw new CommandError('SW1304', 3, `${place} cannot be written: ${messageOf(error)}`, error);
+}
+
 /** Throws a CommandError when there is a file where a folder has to be. */
-async function requireFolders(folder: string, files: readonly FolderFile[]): Promise<void> {
-  for (const { path } of files) {
-    const file = await fileOnPath(dirname(join(folder, path)));
+async function requireFolders(
+  folder: string,
+  files: readonly FolderFile[],
+  folders: readonly string[] = [],
+): Promise<void> {
+  for (const below of new Set([...folders, ...files.map(({ path }) => dirname(path))])) {
+    const file = await fileOnPath(join(folder, below));
     if (file === undefined) continue;
     throw new CommandError('SW1304', 3, `${file} is no folder: choose another place with --out`);
   }
 }
 
 async function foreignFile(folder: string, files: readonly FolderFile[]): Promise<string | undefined> {
-  const places = files.map(({ path }) => join(folder, path));
+  const places = files.filter(({ isPlain }) => isPlain !== true).map(({ path }) => join(folder, path));
   const texts = await Promise.all(places.map(textOf));
   return places.find((_, at) => {
     const text = texts[at];

@@ -2,55 +2,169 @@ import { resolve } from 'node:path';
 import { dispositionOf, messageOf } from '../../base/errors.ts';
 import type { InstallOptions } from '../../cloud/index.ts';
 import type { ProviderDefinition } from '../../sdk/provider/provider-definition.ts';
+import { chosenProvider } from '../cloud-operator/chosen-provider.ts';
+import { installationOf } from '../cloud-operator/installation.ts';
 import { CommandError, usageError } from '../failures.ts';
 import { shownPath } from '../journey/plain-text.ts';
 import { suggestion } from '../nearest.ts';
 import { loadProvider } from '../provider/load-provider.ts';
-import { releaseImage, releaseVersion } from '../release.ts';
+import { IMAGE_SETTING, releaseImage, releaseVersion } from '../release.ts';
 import { shown } from '../settings.ts';
 import type { ExitCode, VerbRun } from '../verb.ts';
-import type { RENDER_SETTINGS } from '../verbs/render.ts';
+import { RENDER_SETTINGS } from '../verbs/render.ts';
+import { BOOTSTRAP_FLAGS, bootstrapFor } from './bootstrap-files.ts';
 import { RENDER_TARGETS, type RenderTarget, renderInput } from './cloud-manager-files.ts';
+import { givenImages, renderCloudOperator } from './cloud-operator-files.ts';
 import { headerText, withHeader } from './header.ts';
 import { missingImageHint, requireImage } from './image.ts';
-import { driftOf, type FolderFile, removeFiles, staleFiles, writeFiles } from './output-folder.ts';
+import {
+  driftOf,
+  type FolderFile,
+  type FolderOwner,
+  removeFiles,
+  staleFiles,
+  writeFiles,
+} from './output-folder.ts';
 import type { Rendered } from './rendered.ts';
 
 const COMPONENTS = ['cloud-controller-manager'];
 
-/** Roles name no image. */
+/** Where a project has its definition, and where an image made of it has. */
+const DEFAULT_FILE = 'provider.ts';
+const IMAGE_FILE = '/provider/provider.ts';
+
 const hasPods = (what: RenderTarget): boolean => what !== 'rbac';
 
 /** `slipway render WHAT`: to standard output, into a folder, or compared with one. */
 export const runRender: VerbRun<typeof RENDER_SETTINGS> = async (context, settings, [word = '']) => {
   const what = targetNamed(word);
   requireComponent(settings.component);
-  if (settings.check && settings.out === undefined) {
+  requireSuitable(what, settings);
+  if (isForInstaller(what, settings)) requireOfInstaller(settings, context.env);
+  const out = settings.out ?? settings['dest-dir'];
+  if (settings.check && out === undefined) {
     throw usageError('--check compares with a folder: name it with --out');
   }
   if (settings.image !== undefined) requireImage(settings.image);
-  const { definition } = await loadProvider(context.folder, settings.provider);
-  const rendered = renderedFor(what, definition, optionsOf(settings));
-  const header = headerText({ version: releaseVersion(), what, provider: definition.name, input: rendered.input });
-  const hints = hasPods(what) && settings.image === undefined ? [missingImageHint()] : [];
+  const { provider, rendered, hints } = await preparedFor(what, context, settings);
+  const header = headerText({ version: releaseVersion(), what, provider, input: rendered.input });
   for (const hint of [...hints, ...rendered.hints]) context.output.hint(hint);
-  if (settings.out === undefined) return printed(context, rendered, header);
-  const folder = resolve(context.folder, settings.out);
-  const files = rendered.files.map(({ path, text }) => ({ path, text: withHeader(path, header, text) }));
-  const place = { folder, shown: shownPath(context.folder, folder), what, provider: definition.name };
-  return settings.check ? checked(context, place, files) : written(context, place, files);
+  if (out === undefined) return printed(context, rendered, header);
+  const folder = resolve(context.folder, out);
+  const hasPlain = rendered.plain !== undefined;
+  const place = { folder, shown: shownPath(context.folder, folder), what, provider, hasPlain };
+  const files = folderFiles(rendered, header);
+  return settings.check ? checked(context, place, files) : written(context, place, files, rendered.folders);
 };
+
+const folderFiles = ({ files, plain = [] }: Rendered, header: string): readonly FolderFile[] => [
+  ...files.map(({ path, text }) => ({ path, text: withHeader(path, header, text) })),
+  ...plain.map(({ path, content, isSecret }) => ({ path, text: content, isPlain: true, isSecret })),
+];
 
 type Context = Parameters<VerbRun<typeof RENDER_SETTINGS>>[0];
 type Settings = Parameters<VerbRun<typeof RENDER_SETTINGS>>[1];
 
-function targetNamed(word: string): RenderTarget {
-  const known = Object.keys(RENDER_TARGETS);
-  const isKnown = (name: string): name is RenderTarget => Object.hasOwn(RENDER_TARGETS, name);
-  if (isKnown(word)) return word;
+type Target = RenderTarget | 'cloud-operator';
+
+const TARGETS: readonly Target[] = ['deploy', 'rbac', 'bootstrap', 'cloud-operator'];
+
+function targetNamed(word: string): Target {
+  const found = TARGETS.find((name) => name === word);
+  if (found !== undefined) return found;
   throw usageError(
-    `slipway render makes no "${shown(word)}"${suggestion(word, known) || `; there are: ${known.join(', ')}`}`,
+    `slipway render makes no "${shown(word)}"${suggestion(word, TARGETS) || `; there are: ${TARGETS.join(', ')}`}`,
   );
+}
+
+/** Flags that nobody would look at are a mistake of whoever gives them. */
+const ONLY_FOR: Readonly<Partial<Record<keyof Settings, readonly Target[]>>> = {
+  mode: ['cloud-operator'],
+  day1: ['cloud-operator'],
+  'cluster-infrastructure-file': ['bootstrap'],
+  'images-file': ['bootstrap', 'cloud-operator'],
+  'cloud-config-file': ['bootstrap'],
+  'credentials-file': ['bootstrap'],
+  namespace: ['deploy', 'rbac', 'bootstrap'],
+  'cluster-name': ['deploy', 'rbac', 'bootstrap'],
+};
+
+function requireSuitable(what: Target, settings: Settings): void {
+  for (const [flag, targets] of Object.entries(ONLY_FOR)) {
+    const value: unknown = Object(settings)[flag];
+    if (value === undefined || value === false || targets.includes(what)) continue;
+    throw usageError(`--${flag} is of ${targets.join(' and ')}, not of ${what}`);
+  }
+}
+
+/** Whether it is given what an installer has. */
+const isForInstaller = (what: Target, settings: Settings): boolean =>
+  what === 'bootstrap' && BOOTSTRAP_FLAGS.some((flag) => settings[flag] !== undefined);
+
+/** What those files decide, or what the pods of a platform do not have. */
+const NOT_OF_INSTALLER = [
+  'image',
+  'namespace',
+  'topology',
+  'secure-port',
+  'cloud-config',
+  'cluster-name',
+  'use-service-account-credentials',
+] as const;
+
+function requireOfInstaller(settings: Settings, env: Context['env']): void {
+  for (const flag of NOT_OF_INSTALLER) {
+    const value = settings[flag];
+    // The variable is for every verb, whether it looks at it or not.
+    const isOfAll = flag === 'image' && value === env[IMAGE_SETTING.env];
+    if (value === RENDER_SETTINGS[flag].default || isOfAll) continue;
+    throw usageError(`--${flag} is of bootstrap without --cluster-infrastructure-file and --images-file`);
+  }
+}
+
+/** What is written, and for whom. */
+interface Prepared {
+  readonly provider: string;
+  readonly rendered: Rendered;
+  readonly hints: readonly string[];
+}
+
+/** As the header calls it where no provider is named. */
+const PLATFORMS = 'openshift';
+
+async function preparedFor(what: Target, { folder }: Context, settings: Settings): Promise<Prepared> {
+  const missing = settings.image === undefined ? [missingImageHint()] : [];
+  if (what === 'cloud-operator') return operatorFor(folder, settings, missing);
+  if (isForInstaller(what, settings)) {
+    const chosen = await chosenProvider(folder, settings.provider);
+    const rendered = await asked(() => bootstrapFor(folder, settings, chosen));
+    return { provider: chosen.id ?? PLATFORMS, rendered, hints: [] };
+  }
+  const { definition } = await loadProvider(folder, settings.provider ?? DEFAULT_FILE);
+  const rendered = await asked(() => renderedFor(what, definition, optionsOf(settings)));
+  return { provider: definition.name, rendered, hints: hasPods(what) ? missing : [] };
+}
+
+async function operatorFor(folder: string, settings: Settings, missing: readonly string[]): Promise<Prepared> {
+  const chosen = await chosenProvider(folder, settings.provider);
+  const { image = releaseImage(), mode, day1 } = settings;
+  const rendered = await asked(async () => {
+    const images = await givenImages(folder, settings, chosen.registry.imageKeys());
+    const wish = { image, mode, providerFile: IMAGE_FILE, ...(images !== undefined && { images }) };
+    return renderCloudOperator(installationOf(chosen, wish), day1);
+  });
+  return { provider: chosen.id ?? PLATFORMS, rendered, hints: chosen.external === undefined ? [] : missing };
+}
+
+/** What a user can put right is wrong usage here: nothing was done yet. */
+async function asked<T>(make: () => T | Promise<T>): Promise<T> {
+  try {
+    return await make();
+  } catch (error) {
+    const disposition = dispositionOf(error);
+    if (disposition !== 'user' && disposition !== 'terminal') throw error;
+    throw new CommandError('SW1002', 2, messageOf(error), error);
+  }
 }
 
 function requireComponent(name: string): void {
@@ -76,19 +190,14 @@ function optionsOf(settings: Settings): InstallOptions {
   };
 }
 
-/** What a user can put right is wrong usage here: nothing was done yet. */
 function renderedFor(what: RenderTarget, definition: ProviderDefinition, options: InstallOptions): Rendered {
-  try {
-    const { files, hints } = RENDER_TARGETS[what].render(definition, options);
-    return { files, hints, input: renderInput(what, definition, options) };
-  } catch (error) {
-    if (dispositionOf(error) !== 'user') throw error;
-    throw new CommandError('SW1002', 2, messageOf(error), error);
-  }
+  const { files, hints } = RENDER_TARGETS[what].render(definition, options);
+  return { files, hints, input: renderInput(what, definition, options) };
 }
 
 /** As one stream for a cluster: what is for people or other programs is left to the folder. */
-function printed({ output }: Context, { files }: Rendered, header: string): ExitCode {
+function printed({ output }: Context, { files, plain = [] }: Rendered, header: string): ExitCode {
+  for (const { path } of plain) output.hint(`${path} is for a folder only: name one with --dest-dir`);
   const documents = files.filter(({ objects }) => objects.length > 0);
   const stream = documents.map(({ text }) => `---\n${text}`).join('');
   const items = documents.flatMap(({ objects }) => objects);
@@ -96,15 +205,18 @@ function printed({ output }: Context, { files }: Rendered, header: string): Exit
   return 0;
 }
 
-interface Place {
+interface Place extends FolderOwner {
   readonly folder: string;
   readonly shown: string;
-  readonly what: RenderTarget;
-  readonly provider: string;
 }
 
-async function written({ output }: Context, place: Place, files: readonly FolderFile[]): Promise<ExitCode> {
-  await writeFiles(place.folder, files);
+async function written(
+  { output }: Context,
+  place: Place,
+  files: readonly FolderFile[],
+  folders?: readonly string[],
+): Promise<ExitCode> {
+  await writeFiles(place.folder, files, folders);
   const stale = await staleFiles(place.folder, files, place);
   const removed = stale.filter(({ isOwn }) => isOwn).map(({ path }) => path);
   await removeFiles(place.folder, removed);

@@ -10,9 +10,19 @@ export interface RenderedFile {
   readonly text: string;
 }
 
+/** A file that is for a program as it is; only in a folder, never in a stream. */
+export interface PlainFile {
+  readonly path: string;
+  readonly content: string | Uint8Array;
+  readonly isSecret: boolean;
+}
+
 /** What a definition comes to. */
 export interface Rendered {
   readonly files: readonly RenderedFile[];
+  readonly plain?: readonly PlainFile[];
+  /** Made even when nothing is in them; those of plain files are among them. */
+  readonly folders?: readonly string[];
   /** What is missing, and why. */
   readonly hints: readonly string[];
   /** Everything that it was made from, as JSON. */

@@ -22,4 +22,24 @@ export const RUN_COMPONENTS: readonly RunComponent[] = [
     summary: 'nodes, load balancers and routes of a cloud (CCM)',
     load: async () => (await import('./cloud-controller-manager.ts')).runCloudProgram,
   },
+  {
+    name: 'cloud-operator',
+    example:
+      'slipway run cloud-operator --kubeconfig=admin.kubeconfig --images-json=images.json --leader-elect=false',
+    summary: 'deploys the cloud controller manager of a cluster and reports on it (CCCMO)',
+    load: async () => (await import('./cloud-operator.ts')).runCloudOperator,
+  },
+  {
+    name: 'cloud-config-sync',
+    example: 'slipway run cloud-config-sync --kubeconfig=admin.kubeconfig --leader-elect=false',
+    summary: 'keeps cloud configuration and trusted authorities where cloud controller managers read them',
+    load: async () => (await import('./cloud-operator.ts')).runCloudConfigSync,
+  },
+  {
+    name: 'azure-config-credentials-injector',
+    example:
+      'slipway run azure-config-credentials-injector --cloud-config-file-path=cloud.conf --output-file-path=merged.conf',
+    summary: 'puts the credentials of Azure into its cloud configuration, once',
+    load: async () => (await import('./azure-inject.ts')).runAzureInjector,
+  },
 ];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { VirtualClock } from '../../base/clock.ts';
+import { MANIFEST_RULES } from '../../cloud-operator/index.ts';
 import { FAILURES } from '../failures.ts';
 import type { VerbContext } from '../verb.ts';
 import { explainVerb } from './explain.ts';
@@ -28,9 +29,29 @@ describe('slipway explain', () => {
     assert.equal(exit, 0);
     assert.deepEqual(
       text.split('\n').map((line) => line.split('  ')[0]),
-      Object.keys(FAILURES),
+      [...Object.keys(FAILURES), ...MANIFEST_RULES.map(({ id }) => id)],
     );
     assert.partialDeepStrictEqual(json, { codes: [{ code: 'SW1001', title: FAILURES.SW1001.title }] });
+  });
+
+  it('operator/CCM-W07: explains every rule for manifests, in whatever case it is written', async () => {
+    for (const { id, title, why, fix } of MANIFEST_RULES) {
+      const { exit, text, json } = await explain(id.toLowerCase());
+      assert.equal(exit, 0);
+      for (const part of [`${id}  ${title}`, why, fix]) assert.ok(text.includes(part), text);
+      assert.partialDeepStrictEqual(json, { code: id, title, why, fix });
+    }
+    assert.equal(
+      (await explain('ccm-w07')).text,
+      [
+        'CCM-W07  toleration of nodes that are not initialised',
+        '',
+        'severity error (warning for static Pods)',
+        'of       Deployment, DaemonSet, static Pod',
+        'why      nobody else takes that taint away: it would wait for itself',
+        'fix      tolerate node.cloudprovider.kubernetes.io/uninitialized:NoSchedule with operator Exists',
+      ].join('\n'),
+    );
   });
 
   const unknown: readonly { name: string; code: string; want: string }[] = [
@@ -53,6 +74,16 @@ describe('slipway explain', () => {
       name: 'none for a kind that is not there',
       code: 'SW7000',
       want: 'unknown code "SW7000". All codes: npx slipway explain',
+    },
+    {
+      name: 'rules of the same letter',
+      code: 'ccm-b99',
+      want: 'unknown code "CCM-B99". Nearest: CCM-B11 (a liveness probe at the secure port), CCM-B10 (one identity), CCM-B09 (nothing that the API server would have to give). All codes: npx slipway explain',
+    },
+    {
+      name: 'no rule of another letter',
+      code: 'CCM-X01',
+      want: 'unknown code "CCM-X01". All codes: npx slipway explain',
     },
     { name: 'none for a word', code: 'port', want: 'unknown code "PORT". All codes: npx slipway explain' },
   ];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { acmeText } from '../../../test/support/acme-manifests.ts';
 import { scratchDirectory } from '../../../test/support/scratch.ts';
 import { VirtualClock } from '../../base/clock.ts';
 import { readConfigFile } from '../config-file.ts';
@@ -23,9 +24,9 @@ export default defineProvider({
 });
 `;
 
-async function lint(text: string, flags: Readonly<Record<string, string>> = {}) {
+async function lint(text: string, flags: Readonly<Record<string, string>> = {}, file = 'provider.ts') {
   await using folder = await scratchDirectory();
-  await writeFile(join(folder.path, 'provider.ts'), text);
+  await writeFile(join(folder.path, file), text);
   const said = { text: '', json: undefined as unknown };
   const context: VerbContext = {
     output: {
@@ -38,7 +39,7 @@ async function lint(text: string, flags: Readonly<Record<string, string>> = {}) 
     folder: folder.path,
     env: {},
   };
-  const exit = await lintVerb.run(context, { flags: new Map(Object.entries(flags)), env: {} }, ['provider.ts']);
+  const exit = await lintVerb.run(context, { flags: new Map(Object.entries(flags)), env: {} }, [file]);
   return { exit, ...said };
 }
 
@@ -62,6 +63,36 @@ describe('slipway lint', () => {
     });
     const sarif = await lint(wrong, { output: 'sarif' });
     assert.partialDeepStrictEqual(sarif.json, { version: '2.1.0', runs: [{ results: [{ ruleId: 'SW2110' }] }] });
+  });
+
+  it('operator/case 21: checks manifests as well, with and without a cloud configuration', async () => {
+    const pod = acmeText('pod', ['bootstrap-configs/cloud.conf', 'other.conf']);
+    assert.equal((await lint(pod, {}, 'pod.yaml')).exit, 0);
+    const { exit, text, json } = await lint(pod, { 'cloud-config': 'true' }, 'pod.yaml');
+    assert.equal(exit, 1);
+    assert.match(text, /^pod\.yaml:11:3 {2}error {2}CCM-B04 {2}Pod\/acme-cloud-controller-manager: must use/);
+    assert.match(text, /explain: npx slipway explain CCM-B04$/);
+    assert.partialDeepStrictEqual(json, {
+      errors: 1,
+      warnings: 0,
+      files: 1,
+      findings: [{ file: 'pod.yaml', line: 11, column: 3, code: 'CCM-B04', severity: 'error' }],
+    });
+    const sarif = await lint(pod, { 'cloud-config': 'true', output: 'sarif' }, 'pod.yaml');
+    assert.partialDeepStrictEqual(sarif.json, {
+      runs: [
+        {
+          tool: {
+            driver: {
+              rules: [
+                { id: 'CCM-B04', shortDescription: { text: 'the cloud configuration of the bootstrap machine' } },
+              ],
+            },
+          },
+          results: [{ ruleId: 'CCM-B04', level: 'error' }],
+        },
+      ],
+    });
   });
 
   it('experience/X5: speaks without symbols where that is asked for', async () => {

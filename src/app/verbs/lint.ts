@@ -17,26 +17,32 @@ const settings = {
     default: undefined,
     description: 'more warnings than so many end with exit code 1; any number is fine without it',
   },
+  'cloud-config': {
+    type: 'boolean',
+    default: false,
+    description: 'the manifests are of a provider with a cloud configuration: they must use it',
+  },
 } as const satisfies SettingTable;
 
-/** Checks a definition without running anything of it but `declare()`. */
+/** Checks manifests, or a definition without running anything of it but `declare()`. */
 export const lintVerb = defineVerb({
   name: 'lint',
   group: 'start here',
-  summary: 'check the definition of a provider: what is wrong, why, and how to fix it',
+  summary: 'check the definition of a provider, or manifests: what is wrong, why, and how to fix it',
   examples: ['slipway lint examples/acme-cloud', 'slipway lint examples/acme-cloud --output sarif'],
   positionals: [
     {
       name: 'PATH',
-      description: 'a definition such as provider.ts, or the folder that it is in',
+      description:
+        'a definition such as provider.ts, or the folder that it is in; or manifests of a cloud controller manager: a YAML file, or a folder with such files or with assets/ and bootstrap/',
       isRequired: true,
     },
   ],
   settings,
   load: async () => {
-    const [{ lintProvider }, { lintText, plainLintText }, { lintSarif }, { countOf }, { releaseVersion }] =
+    const [{ lintPath }, { lintText, plainLintText }, { lintSarif }, { countOf }, { releaseVersion }] =
       await Promise.all([
-        import('../lint/lint-provider.ts'),
+        import('../lint/lint-path.ts'),
         import('../lint/lint-text.ts'),
         import('../lint/lint-sarif.ts'),
         import('../lint/finding.ts'),
@@ -44,8 +50,9 @@ export const lintVerb = defineVerb({
       ]);
     return async ({ output, folder, clock }, settings, positionals) => {
       const { output: form, plain: isPlain, 'max-warnings': most = Infinity } = settings;
+      const hasCloudConfig = settings['cloud-config'];
       const startMs = clock.monotonicMs();
-      const report = await lintProvider(folder, positionals[0] ?? '.');
+      const report = await lintPath(folder, positionals[0] ?? '.', { hasCloudConfig });
       const errors = countOf(report.findings, 'error');
       const warnings = countOf(report.findings, 'warning');
       const isFailed = errors > 0 || warnings > most;

@@ -6,8 +6,9 @@ export const RENDER_SETTINGS = {
   provider: {
     type: 'path',
     of: 'file',
-    default: 'provider.ts',
-    description: 'the definition of the provider: a file, or the folder that it is in',
+    default: undefined,
+    description:
+      'the definition of the provider: a file, or the folder that it is in; provider.ts without it, and for cloud-operator the platforms of OpenShift',
   },
   component: {
     type: 'string',
@@ -49,6 +50,43 @@ export const RENDER_SETTINGS = {
     default: false,
     description: 'each controller acts as its own account, which the program then may get tokens for',
   },
+  mode: {
+    type: 'string',
+    allowed: ['replace', 'sidecar'],
+    default: undefined,
+    description:
+      'of cloud-operator: instead of that of the payload, or beside it under names of its own, as for a provider of yours',
+  },
+  day1: {
+    type: 'boolean',
+    default: false,
+    description: 'of cloud-operator: only what the manifests folder of an installer takes',
+  },
+  'cluster-infrastructure-file': {
+    type: 'path',
+    of: 'file',
+    default: undefined,
+    description: 'of bootstrap: the Infrastructure of the cluster to be; with it, pods are those of its platform',
+  },
+  'images-file': {
+    type: 'path',
+    of: 'file',
+    default: undefined,
+    description: 'of bootstrap and cloud-operator: the ConfigMap with images.json, such as that of a cluster',
+  },
+  'cloud-config-file': {
+    type: 'path',
+    of: 'file',
+    default: undefined,
+    description: 'of bootstrap: the ConfigMap with the cloud configuration, where the Infrastructure names one',
+  },
+  'credentials-file': {
+    type: 'path',
+    of: 'file',
+    default: undefined,
+    description: 'of bootstrap: the Secret that the provider reads on the bootstrap machine',
+  },
+  'dest-dir': { type: 'path', of: 'folder', default: undefined, description: 'the same as --out' },
   out: {
     type: 'path',
     of: 'folder',
@@ -69,13 +107,13 @@ export const renderVerb = defineVerb({
   summary: 'make what installs a provider on a cluster out of its definition',
   examples: [
     'slipway render deploy --provider provider.ts --image example.com/team/provider:1',
-    'slipway render deploy --image example.com/team/provider:1 --out deploy --check',
+    'slipway render cloud-operator --provider provider.ts --image example.com/team/provider:1 --out deploy --check',
   ],
   positionals: [
     {
       name: 'WHAT',
       description:
-        'deploy (everything), rbac (account and roles), bootstrap (a static pod for the bootstrap machine)',
+        'deploy (everything), rbac (account and roles), bootstrap (static pods for the bootstrap machine), cloud-operator (the operator that deploys it)',
       isRequired: true,
     },
   ],

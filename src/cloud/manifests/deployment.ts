@@ -14,6 +14,14 @@ const HOST_FOLDER = '/etc/kubernetes';
 /** Says where the API server is before Services work; written by OpenShift on every machine (O9). */
 const API_SERVER_ENV_FILE = `${HOST_FOLDER}/apiserver-url.env`;
 const TRUSTED_CA_FOLDER = '/etc/slipway/trusted-ca';
+/** Of the cloud operator: its names of ConfigMaps, where it wants them, and what it calls the cluster (operator R25, W27). */
+const OPERATED = {
+  cloudConfig: 'cloud-conf',
+  trustedCa: 'ccm-trusted-ca',
+  trustedCaFolder: '/etc/pki/ca-trust/extracted/pem',
+  trustedCaFile: 'tls-ca-bundle.pem',
+  clusterName: 'OCP_INFRASTRUCTURE_NAME',
+} as const;
 const CLOUD_CONFIG_FOLDER = '/etc/cloud/config';
 
 /** One leads and one waits, or a single one where there is one machine (O7, C30). */
@@ -48,7 +56,7 @@ function podSpec(names: InstallNames, definition: ProviderDefinition, options: I
   const container = containerOf({
     options,
     flags: deployedFlags(names, definition, options),
-    env: environmentOf(definition),
+    env: environmentOf(definition, options),
     mounts,
   });
   return {
@@ -85,9 +93,9 @@ export const deployedFlags = (
 ): readonly string[] => [
   ...commonFlags(definition, options),
   `--apiserver-env-file=${API_SERVER_ENV_FILE}`,
-  ...(options.cloudConfig === undefined ? [] : [`--cloud-config=${CLOUD_CONFIG_FOLDER}/${CLOUD_CONFIG_FILE}`]),
+  ...(hasCloudConfig(options) ? [`--cloud-config=${CLOUD_CONFIG_FOLDER}/${CLOUD_CONFIG_FILE}`] : []),
   `--controllers=${deployedControllers(definition).join(',')}`,
-  ...(options.clusterName === undefined ? [] : [`--cluster-name=${options.clusterName}`]),
+  ...clusterNameFlag(options),
   `--use-service-account-credentials=${options.usesAccounts ?? false}`,
   // The network of OpenShift brings the packets of pods to their nodes by itself.
   '--configure-cloud-routes=false',
@@ -98,23 +106,56 @@ export const deployedFlags = (
   `--leader-elect-resource-namespace=${namespace}`,
 ];
 
+/** Whether there is a file with it. */
+export const hasCloudConfig = ({ cloudConfig, operated }: InstallOptions): boolean =>
+  operated === true || cloudConfig !== undefined;
+
+function clusterNameFlag({ clusterName, operated }: InstallOptions): readonly string[] {
+  const name = operated === true ? `$(${OPERATED.clusterName})` : clusterName;
+  return name === undefined ? [] : [`--cluster-name=${name}`];
+}
+
 /** Credentials may be missing: the provider says what it lacks, which a pod that waits for a Secret would not. */
-const environmentOf = ({ secrets }: ProviderDefinition): readonly EnvVar[] => [
-  { name: 'NODE_EXTRA_CA_CERTS', value: `${TRUSTED_CA_FOLDER}/${TRUSTED_CA_KEY}` },
+const environmentOf = ({ secrets }: ProviderDefinition, { operated }: InstallOptions): readonly EnvVar[] => [
+  ...(operated === true
+    ? [
+        // The operator fills it in.
+        { name: OPERATED.clusterName, value: '' },
+        { name: 'NODE_EXTRA_CA_CERTS', value: `${OPERATED.trustedCaFolder}/${OPERATED.trustedCaFile}` },
+      ]
+    : [{ name: 'NODE_EXTRA_CA_CERTS', value: `${TRUSTED_CA_FOLDER}/${TRUSTED_CA_KEY}` }]),
   ...secrets.map((name) => ({
     name,
     valueFrom: { secretKeyRef: { name: CREDENTIALS_SECRET, key: name, optional: true } },
   })),
 ];
 
-function mountsOf(names: InstallNames, { cloudConfig }: InstallOptions): readonly Mount[] {
+function mountsOf(names: InstallNames, options: InstallOptions): readonly Mount[] {
+  const { cloudConfig, operated } = options;
+  const host = hostFolder('host-etc-kube', HOST_FOLDER);
+  if (operated === true) return [host, ...OPERATED_MOUNTS];
   const trusted = { name: 'trusted-ca', configMap: { name: trustedCaName(names), optional: true } };
   return [
-    hostFolder('host-etc-kube', HOST_FOLDER),
+    host,
     { volume: trusted, path: TRUSTED_CA_FOLDER },
     ...(cloudConfig === undefined ? [] : [{ volume: cloudConfigVolume(cloudConfig), path: CLOUD_CONFIG_FOLDER }]),
   ];
 }
+
+/** Not optional: the operator deploys nothing before both are there. */
+const OPERATED_MOUNTS: readonly Mount[] = [
+  {
+    volume: {
+      name: 'trusted-ca',
+      configMap: {
+        name: OPERATED.trustedCa,
+        items: [{ key: TRUSTED_CA_KEY, path: OPERATED.trustedCaFile }],
+      },
+    },
+    path: OPERATED.trustedCaFolder,
+  },
+  { volume: { name: CLOUD_CONFIG, configMap: { name: OPERATED.cloudConfig } }, path: CLOUD_CONFIG_FOLDER },
+];
 
 const cloudConfigVolume = (kind: 'ConfigMap' | 'Secret'): Volume =>
   kind === 'Secret'

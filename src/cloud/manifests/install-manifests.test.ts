@@ -154,6 +154,29 @@ describe('what installs a cloud controller manager', () => {
     assert.deepEqual(env[0], { name: 'NODE_EXTRA_CA_CERTS', value: `${mountPath}/ca-bundle.crt` });
   });
 
+  it('operator/CCM-W27, operator/CCM-W29: trusts, reads and is called as the cloud operator has it, when that one deploys it', () => {
+    const pod = podOf({ operated: true });
+    assert.deepEqual(pod.volumes?.slice(1), [
+      {
+        name: 'trusted-ca',
+        configMap: { name: 'ccm-trusted-ca', items: [{ key: 'ca-bundle.crt', path: 'tls-ca-bundle.pem' }] },
+      },
+      { name: 'cloud-config', configMap: { name: 'cloud-conf' } },
+    ]);
+    const container = containerOf(pod);
+    assert.deepEqual(container.volumeMounts?.slice(1), [
+      { name: 'trusted-ca', mountPath: '/etc/pki/ca-trust/extracted/pem', readOnly: true },
+      { name: 'cloud-config', mountPath: '/etc/cloud/config', readOnly: true },
+    ]);
+    assert.deepEqual(container.env?.slice(0, 2), [
+      { name: 'OCP_INFRASTRUCTURE_NAME', value: '' },
+      { name: 'NODE_EXTRA_CA_CERTS', value: '/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem' },
+    ]);
+    const flags = flagsOf(container);
+    assert.equal(flags.get('cloud-config'), '/etc/cloud/config/cloud.conf');
+    assert.equal(flags.get('cluster-name'), '$(OCP_INFRASTRUCTURE_NAME)');
+  });
+
   it('ccm/O11: elects its leader as the platform does, in its own namespace', () => {
     const flags = flagsOf(containerOf(podOf()));
     const told = ['cloud-provider', 'configure-cloud-routes', 'leader-elect', 'leader-elect-resource-namespace'];

@@ -31,6 +31,11 @@ export interface InstallOptions {
   readonly clusterName?: string;
   /** Each controller acts as an account of its own (P13). */
   readonly usesAccounts?: boolean;
+  /**
+   * The cloud operator deploys it: that one keeps the cloud config and what the cluster trusts in ConfigMaps of the names
+   * that OpenShift has for them, and says what the cluster is called.
+   */
+  readonly operated?: boolean;
 }
 
 /** What the program does to the API server, from the code that does it. */
@@ -43,8 +48,10 @@ export interface InstallNeeds {
 
 /** The names that everything of one installation shares. */
 export interface InstallNames {
-  /** Of the Deployment, the roles and whatever else is the only one of its provider. */
+  /** Of the Deployment and whatever else is the only one of its provider. */
   readonly name: string;
+  /** Of roles and bindings, some of which are in no namespace or in that of others. */
+  readonly roles: string;
   readonly namespace: string;
   readonly provider: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -55,7 +62,7 @@ const LONGEST_LABEL = 63;
 /** Throws a userError when the namespace is not one that Kubernetes takes. */
 export function installNames(
   { name: provider }: Pick<ProviderDefinition, 'name'>,
-  options: Pick<InstallOptions, 'namespace'> = {},
+  options: Pick<InstallOptions, 'namespace' | 'operated'> = {},
 ): InstallNames {
   const name = childName(provider, PROGRAM, LONGEST_LABEL);
   const namespace = options.namespace ?? name;
@@ -64,7 +71,9 @@ export function installNames(
     throw userError('InvalidNamespace', `"${namespace}" cannot be the name of a namespace: ${problem}`);
   }
   const labels = { 'k8s-app': name, 'infrastructure.openshift.io/cloud-controller-manager': provider };
-  return { name, namespace, provider, labels };
+  // A provider may be installed with and without an operator at the same time, while one hands over to the other.
+  const roles = options.operated === true ? namespace : name;
+  return { name, roles, namespace, provider, labels };
 }
 
 /**

@@ -35,6 +35,23 @@ describe('the roles of the cloud controller manager', () => {
     ]);
   });
 
+  it('operator/D1: are not those of an installation without an operator', () => {
+    const installed = { image: 'example.com/ccm:1', namespace: 'openshift-acme' };
+    const definition = acmeDefinition();
+    const placesOf = (operated: boolean) => {
+      const options = { ...installed, operated, usesAccounts: true };
+      return installManifests(definition, installNeeds(definition, options), options).roles.map(place);
+    };
+    const [operated, plain] = [placesOf(true), placesOf(false)];
+    const isShared = (where: string) => !where.includes(' openshift-acme ');
+    assert.deepEqual(
+      operated.filter((where) => isShared(where) && plain.includes(where)),
+      [],
+    );
+    assert.ok(operated.includes('ClusterRole openshift-acme'));
+    assert.ok(operated.includes('RoleBinding kube-system openshift-acme-authentication-reader'));
+  });
+
   it('ccm/O6: hold what the controllers say they need, and nothing else', () => {
     const { rules } = find<ClusterRole>(rendered(), `ClusterRole ${OWN}`);
     assert.deepEqual(rules, [

@@ -1,5 +1,6 @@
 import type { Pod } from '../../api/generated/core-v1.ts';
 import type { ProviderDefinition } from '../../sdk/provider/provider-definition.ts';
+import { CREDENTIALS_SECRET, hasCloudConfig } from './deployment.ts';
 import { type InstallOptions, installNames } from './install-options.ts';
 import { CLOUD_CONFIG_FILE, commonFlags, containerOf, hostFolder } from './pod.ts';
 
@@ -8,8 +9,8 @@ const CONFIGS = '/etc/kubernetes/configs';
 
 /**
  * A pod for the bootstrap machine (O17): it initialises the control plane and goes away with the machine. Nothing in it
- * refers to an object, because the kubelet of that machine starts it without an API server: credentials have to be in
- * the cloud configuration. By default the Deployment does this, since it tolerates what it removes (O18).
+ * refers to an object, because the kubelet of that machine starts it without an API server: credentials are files in a
+ * folder of the machine, named after the Secret that they are from (ADR 16). By default the Deployment does this, since it tolerates what it removes (O18).
  */
 export function bootstrapPod(definition: ProviderDefinition, options: InstallOptions): Pod {
   const { name, labels } = installNames(definition);
@@ -23,7 +24,8 @@ export function bootstrapPod(definition: ProviderDefinition, options: InstallOpt
     '--leader-elect=false',
     '--use-service-account-credentials=false',
     `--kubeconfig=${SECRETS}/kubeconfig`,
-    ...(options.cloudConfig === undefined ? [] : [`--cloud-config=${CONFIGS}/${CLOUD_CONFIG_FILE}`]),
+    ...(hasCloudConfig(options) ? [`--cloud-config=${CONFIGS}/${CLOUD_CONFIG_FILE}`] : []),
+    ...(definition.secrets.length === 0 ? [] : [`--credentials-dir=${SECRETS}/${CREDENTIALS_SECRET}`]),
   ];
   const container = containerOf({ options, flags, env: [], mounts });
   return {

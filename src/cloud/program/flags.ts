@@ -40,6 +40,11 @@ const PROVIDER: FlagSection = {
     text('cloud-provider', '', 'Name of the provider; must be said.'),
     text('provider', '', 'Definition of the provider: a file or a folder. Without it, one that is built in.'),
     text('cloud-config', '', 'File that the provider reads its configuration from.'),
+    text(
+      'credentials-dir',
+      '',
+      'Folder with a file for each secret of the provider; a file wins over the variable of its name.',
+    ),
     time('provider-call-timeout', '30s', 'A call of the provider that takes longer fails.'),
     text('cluster-name', 'kubernetes', 'Name that load balancers and routes of this cluster are found by.'),
     on('allow-untagged-cloud', 'false', 'Deprecated: run although the provider knows no id of the cluster.'),

@@ -3,12 +3,8 @@ import { messageOf } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { Writer } from '../../kube/client/kube-client.ts';
 import type { HealthCheck } from '../../kube/manager/health-checks.ts';
-import {
-  type MissingPermission,
-  missingPermissions,
-  permissionsOf,
-  permissionText,
-} from '../../kube/manager/self-check.ts';
+import type { Permission } from '../../kube/manager/own-rules.ts';
+import { missingPermissions, permissionsOf, permissionText } from '../../kube/manager/self-check.ts';
 import type { Need } from '../../kube/rbac/need.ts';
 
 /** Somebody whose permissions are looked at: the program, or the account of a controller. */
@@ -34,7 +30,7 @@ const READING: ReadonlySet<string> = new Set(['list', 'watch']);
 export class PermissionWatch {
   readonly #options: PermissionWatchOptions;
   /** By who; undefined while nobody has answered yet. */
-  readonly #missing = new Map<string, readonly MissingPermission[] | undefined>();
+  readonly #missing = new Map<string, readonly Permission[] | undefined>();
   readonly #readable = Promise.withResolvers<void>();
 
   constructor(options: PermissionWatchOptions) {
@@ -85,10 +81,7 @@ export class PermissionWatch {
   }
 }
 
-function checksOf(
-  who: string,
-  missing: readonly MissingPermission[] | undefined,
-): readonly [string, HealthCheck][] {
+function checksOf(who: string, missing: readonly Permission[] | undefined): readonly [string, HealthCheck][] {
   if (missing === undefined) return [[`permissions of ${who}`, failing('not answered yet')]];
   return missing.map((one) => [
     `permission of ${who} to ${permissionText([one])}`,

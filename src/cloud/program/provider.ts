@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf, userError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
@@ -21,13 +22,15 @@ export type FindProvider = (request: {
 export interface FoundProvider {
   readonly definition: ProviderDefinition;
   readonly config: string | undefined;
+  /** What `--credentials-dir` has of the variables that the definition lists; these win over the environment. */
+  readonly secrets: ReadonlyMap<string, string>;
 }
 
-type Wanted = Pick<ProgramSettings, 'cloudProvider' | 'providerPath' | 'cloudConfigFile'>;
+type Wanted = Pick<ProgramSettings, 'cloudProvider' | 'providerPath' | 'cloudConfigFile' | 'credentialsFolder'>;
 
 /** Throws a userError when there is no such provider, or its configuration cannot be read (P7). */
 export async function foundProvider(wanted: Wanted, find: FindProvider): Promise<FoundProvider> {
-  const { cloudProvider: name, providerPath: path, cloudConfigFile } = wanted;
+  const { cloudProvider: name, providerPath: path, cloudConfigFile, credentialsFolder } = wanted;
   if (name === 'external') {
     throw userError('NoProvider', '--cloud-provider=external is for kubelets: name the provider itself here');
   }
@@ -36,7 +39,23 @@ export async function foundProvider(wanted: Wanted, find: FindProvider): Promise
     const other = definition === undefined ? '' : `; ${path} defines "${definition.name}"`;
     throw userError('UnknownProvider', `unknown cloud provider "${name}"${other}`);
   }
-  return { definition, config: await configText(cloudConfigFile) };
+  const secrets = await secretsIn(credentialsFolder, definition.secrets);
+  return { definition, config: await configText(cloudConfigFile), secrets };
+}
+
+/** One file per variable, as a mounted Secret has them; on the bootstrap machine there are no Secrets to mount (O17). */
+async function secretsIn(folder: string, names: readonly string[]): Promise<FoundProvider['secrets']> {
+  const found = new Map<string, string>();
+  if (folder === '') return found;
+  for (const name of names) {
+    try {
+      found.set(name, await readFile(join(folder, name), 'utf8'));
+    } catch (cause) {
+      if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') continue;
+      throw userError('UnreadableFile', `${messageOf(cause)}, for --credentials-dir`, { cause });
+    }
+  }
+  return found;
 }
 
 async function configText(file: string): Promise<string | undefined> {
@@ -68,12 +87,12 @@ function withFile(thrown: unknown, file: string): unknown {
 
 /** Throws when the provider cannot be connected, or does not know which cluster this is (P8). */
 export async function connected(
-  { definition, config }: FoundProvider,
+  { definition, config, secrets }: FoundProvider,
   { cloud, allowUntaggedCloud, cloudConfigFile }: ConnectSettings,
   { env, clock, log, metrics, signal }: ProviderSurroundings,
 ): Promise<ConnectedProvider> {
   // Whoever connects it lets it ask for nothing but what it lists.
-  const secret = (name: string) => env[name];
+  const secret = (name: string) => secrets.get(name) ?? env[name];
   const connecting = connectProvider(definition, {
     context: { config, secret, clock, log, signal },
     callTimeoutMs: cloud.providerCallTimeoutMs,

@@ -185,6 +185,12 @@ describe('what cannot be started', () => {
       want: /couldn't open cloud provider configuration \/: EISDIR/,
     },
     {
+      name: 'a folder with credentials that is a file',
+      argv: ['--credentials-dir=/dev/null'],
+      definition: acme({ secrets: ['ACME_KEY'] }).definition,
+      want: /ENOTDIR.*\/dev\/null\/ACME_KEY.*, for --credentials-dir/,
+    },
+    {
       name: 'a range of pods that is none',
       argv: ['--configure-cloud-routes=true', '--cluster-cidr=x'],
       want: /Cannot start/,
@@ -238,6 +244,20 @@ describe('the provider', () => {
       [undefined, 'k'],
       ['', undefined],
     ]);
+    await rm(folder, { recursive: true });
+  });
+
+  it('ccm/O17: gets its variables from the files of --credentials-dir, which win over the environment', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'ccm-config-'));
+    await writeFile(join(folder, 'ACME_KEY'), 'of the file');
+    const seen: unknown[] = [];
+    const connect = (context: ConnectContext) => {
+      seen.push(context.secret('ACME_KEY'), context.secret('ACME_ID'));
+      return { client: undefined, clusterId: 'x' };
+    };
+    const env = { ACME_KEY: 'of the environment', ACME_ID: 'id' };
+    await leading({ connect, secrets: ['ACME_KEY', 'ACME_ID'] }, [`--credentials-dir=${folder}`], env);
+    assert.deepEqual(seen, ['of the file', 'id']);
     await rm(folder, { recursive: true });
   });
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { createLog, type Log } from '../../base/log.ts';
 import { createClient } from '../../kube/client/create-client.ts';
+import { type AccessSurroundings, apiAccess } from '../../kube/config/api-access.ts';
 import type { ClusterAccess } from '../../kube/config/cluster-access.ts';
 import type { Environment } from '../../kube/config/surroundings.ts';
 import { createManager, type Manager } from '../../kube/manager/create-manager.ts';
@@ -10,7 +11,6 @@ import { watchProcess } from '../../kube/metrics/process-metrics.ts';
 import type { Transport } from '../../kube/transport/transport.ts';
 import type { CloudController } from '../cloud-controller.ts';
 import { NODE_CACHE } from '../node/index.ts';
-import { type AccessSurroundings, apiAccess } from './api-access.ts';
 import { ClientAuthority } from './client-authority.ts';
 import { configz } from './configz.ts';
 import { controllerWay } from './controller-way.ts';

@@ -1,10 +1,11 @@
 import type { LogLevel } from '../../base/log.ts';
+import type { ApiPlace } from '../../kube/config/api-access.ts';
 import type { LeaderElectionConfig } from '../../kube/config/runtime-config.ts';
 import { parseFlags } from '../../kube/manager/flag-parser.ts';
+import { FlagReader } from '../../kube/manager/flag-reader.ts';
 import type { CloudSettings } from '../cloud-settings.ts';
 import { canonicalControllers } from './controller-list.ts';
 import { type FeatureGates, readFeatureGates } from './feature-gates.ts';
-import { FlagReader } from './flag-reader.ts';
 import { CLOUD_FLAGS } from './flags.ts';
 import { type TlsSettings, tlsSettings } from './tls-settings.ts';
 import { settingProblems } from './validation.ts';
@@ -23,11 +24,8 @@ export interface SecureSettings {
   readonly profiling: boolean;
 }
 
-/** How the program reaches the API server. Empty texts are what nobody has said. */
-export interface ApiSettings {
-  readonly kubeconfig: string;
-  readonly master: string;
-  readonly environmentFile: string;
+/** How the program reaches the API server. */
+export interface ApiSettings extends ApiPlace {
   /** Absent: no limit on our side. */
   readonly rateLimit?: { readonly qps: number; readonly burst: number };
   readonly minResyncMs: number;
@@ -38,6 +36,7 @@ export interface ProgramSettings {
   readonly cloud: CloudSettings;
   readonly cloudProvider: string;
   readonly cloudConfigFile: string;
+  readonly credentialsFolder: string;
   readonly providerPath: string;
   readonly allowUntaggedCloud: boolean;
   readonly useServiceAccountCredentials: boolean;
@@ -91,6 +90,7 @@ function settingsOf(read: FlagReader, gates: FeatureGates, problems: string[]): 
     cloud: cloudSettings(read, gates),
     cloudProvider: read.text('cloud-provider'),
     cloudConfigFile: read.text('cloud-config'),
+    credentialsFolder: read.text('credentials-dir'),
     providerPath: read.text('provider'),
     allowUntaggedCloud: read.is('allow-untagged-cloud'),
     useServiceAccountCredentials: read.is('use-service-account-credentials'),

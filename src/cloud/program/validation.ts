@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { timingProblems } from '../../kube/election/election-timing.ts';
+import type { FlagReader } from '../../kube/manager/flag-reader.ts';
 import { controllerProblems } from './controller-list.ts';
-import type { FlagReader } from './flag-reader.ts';
 
 /** Everything that is wrong with values that could be read, in the words of upstream where it has some (P4, P5). Pure. */
 export const settingProblems = (read: FlagReader): readonly string[] => [

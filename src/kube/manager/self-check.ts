@@ -7,17 +7,7 @@ import type { Writer } from '../client/kube-client.ts';
 import type { Need, Verb } from '../rbac/need.ts';
 import { isCertificateProblem } from '../transport/network-failure.ts';
 import { CACHE_SYNC_TIMEOUT } from './exit-code.ts';
-
-/** One request that the API server would refuse. */
-export interface MissingPermission {
-  readonly verb: Verb;
-  readonly group: string;
-  readonly resource: string;
-  /** Empty: in all namespaces, or of the cluster. */
-  readonly namespace: string;
-  /** Empty: any object. */
-  readonly name: string;
-}
+import { notInRules, type Permission } from './own-rules.ts';
 
 /** Many questions at once, few enough that a server under load answers them. */
 const CONCURRENCY = 8;
@@ -25,10 +15,7 @@ const CONCURRENCY = 8;
 const NAMELESS: ReadonlySet<Verb> = new Set(['create', 'deletecollection']);
 
 /** Each single permission that these needs come to. Pure. */
-export function permissionsOf(
-  needs: readonly Need[],
-  namespaces: readonly string[],
-): readonly MissingPermission[] {
+export function permissionsOf(needs: readonly Need[], namespaces: readonly string[]): readonly Permission[] {
   const all = needs.flatMap(({ verbs, group, resource, names = [], namespace, scope }) => {
     const where = scope === 'Cluster' ? [''] : namespace !== undefined ? [namespace] : namespaces;
     const named = (verb: Verb) => (NAMELESS.has(verb) || names.length === 0 ? [''] : names);
@@ -41,14 +28,14 @@ export function permissionsOf(
   return [...new Map(all.map((permission) => [JSON.stringify(permission), permission])).values()];
 }
 
-/** Asks for each permission whether this process has it, and gives those it has not. Rejects when it cannot ask. */
+/** Asks whether this process has these permissions, and gives those it has not. Rejects when it cannot ask. */
 export async function missingPermissions(
   client: Pick<Writer, 'create'>,
-  permissions: readonly MissingPermission[],
+  permissions: readonly Permission[],
   signal?: AbortSignal,
-): Promise<readonly MissingPermission[]> {
-  const open = [...permissions];
-  const missing = new Set<MissingPermission>();
+): Promise<readonly Permission[]> {
+  const open = [...(await notInRules(client, permissions, signal))];
+  const missing = new Set<Permission>();
   const ask = async () => {
     for (let next = open.shift(); next !== undefined; next = open.shift()) {
       const spec = { resourceAttributes: attributesOf(next) };
@@ -64,13 +51,13 @@ export async function missingPermissions(
   return permissions.filter((permission) => missing.has(permission));
 }
 
-function attributesOf({ verb, group, resource, namespace, name }: MissingPermission) {
+function attributesOf({ verb, group, resource, namespace, name }: Permission) {
   const [plural = '', subresource = ''] = resource.split('/');
   return { verb, group, resource: plural, subresource, namespace, name };
 }
 
 /** One line for people: permissions that differ only in their verb are said together. */
-export function permissionText(missing: readonly MissingPermission[]): string {
+export function permissionText(missing: readonly Permission[]): string {
   const byPlace = new Map<string, Verb[]>();
   for (const { verb, group, resource, namespace, name } of missing) {
     const [plural = '', ...sub] = resource.split('/');

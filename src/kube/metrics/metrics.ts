@@ -8,6 +8,8 @@ export interface Counter {
 export interface Gauge {
   set(labels: Labels, value: number): void;
   add(labels: Labels, by: number): void;
+  /** Ends a series: what it was about is there no more. */
+  remove(labels: Labels): void;
 }
 export interface Histogram {
   observe(labels: Labels, value: number): void;
@@ -49,6 +51,7 @@ export class PrometheusMetrics implements Metrics {
       return {
         set: (labels, value) => metric.set({ ...labels }, value),
         add: (labels, by) => metric.inc({ ...labels }, by),
+        remove: (labels) => metric.remove({ ...labels }),
       };
     });
   }

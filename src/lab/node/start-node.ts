@@ -32,6 +32,7 @@ import { nodeRoutes } from './server/node-routes.ts';
 import { NODE_PORT, startOwnServer } from './server/start-own-server.ts';
 import { startStaticPods } from './static-pods/manifest-directory.ts';
 import { podVolumes } from './volumes/live-pod-volumes.ts';
+import { provideSystemTrust } from './volumes/system-trust.ts';
 
 export interface NodeOptions {
   readonly settings: NodeSettings & { readonly address: LabAddress };
@@ -79,6 +80,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const late = new LateTransport();
   const { client, events } = parts.use(startVoice(name, { clock, log, transport: late.transport }));
   const common = { root, clock, real, log, events, hold: (reason: string) => clock.hold(reason) };
+  await provideSystemTrust(root);
   const staticPods = parts.use(await startStaticPods({ ...common, node: name }));
   const logs = parts.use(new ContainerLogs({ root, clock, log }));
   const met: { pods?: NodePods } = {};
@@ -109,10 +111,8 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       hostPorts: parts.use(new HostPorts({ ...options, node: place, log })),
     }),
   );
-  const ready = entry
-    .start(stop.signal)
-    .then(() => pods.synced)
-    .then(() => void (met.pods = pods));
+  const started = entry.start(stop.signal).then(() => pods.synced);
+  const ready = started.then(() => void (met.pods = pods));
   ready.catch(() => {});
   // Whoever still waits for the API server gives up first.
   parts.defer(() => stop.abort(new Error(`node ${name} has ended`)));

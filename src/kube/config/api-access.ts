@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf, userError } from '../../base/errors.ts';
-import type { ClusterAccess } from '../../kube/config/cluster-access.ts';
-import { parseServerUrl } from '../../kube/config/cluster-section.ts';
-import { accessFromObject } from '../../kube/config/explicit-access.ts';
-import { loadKubeconfig } from '../../kube/config/kubeconfig.ts';
-import type { Environment } from '../../kube/config/surroundings.ts';
-import type { ApiSettings } from './settings.ts';
+import type { ClusterAccess } from './cluster-access.ts';
+import { parseServerUrl } from './cluster-section.ts';
+import { accessFromObject } from './explicit-access.ts';
+import { loadKubeconfig } from './kubeconfig.ts';
+import type { Environment } from './surroundings.ts';
 
 /** What of the process decides how the API server is reached. */
 export interface AccessSurroundings {
@@ -16,10 +15,16 @@ export interface AccessSurroundings {
   readonly stderr: (text: string) => void;
 }
 
-type Where = Pick<ApiSettings, 'kubeconfig' | 'master' | 'environmentFile'>;
+/** What the flags of a program of OpenShift say about it. Empty texts are what nobody has said. */
+export interface ApiPlace {
+  readonly kubeconfig: string;
+  readonly master: string;
+  /** `--apiserver-env-file`. */
+  readonly environmentFile: string;
+}
 
 /** Throws a userError that says what is wrong with the kubeconfig, the address or the file. */
-export async function apiAccess(where: Where, around: AccessSurroundings): Promise<ClusterAccess> {
+export async function apiAccess(where: ApiPlace, around: AccessSurroundings): Promise<ClusterAccess> {
   const { kubeconfig, master, environmentFile } = where;
   const env = { ...around.env, ...(await endpointFrom(environmentFile)) };
   // As upstream has it: an address without a kubeconfig is asked without credentials.
@@ -38,7 +43,7 @@ export async function apiAccess(where: Where, around: AccessSurroundings): Promi
 
 const ENDPOINT = ['KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT'];
 
-/** Before the service network is up, a file on the host says where the API server is (O9). */
+/** Before the service network is up, a file on the host says where the API server is (ccm O9). */
 async function endpointFrom(file: string): Promise<Environment> {
   if (file === '') return {};
   try {

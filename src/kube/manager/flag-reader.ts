@@ -1,4 +1,4 @@
-import type { ParsedFlags } from '../../kube/manager/flag-parser.ts';
+import type { ParsedFlags } from './flag-parser.ts';
 
 /** The values of the flags, by their names. */
 export class FlagReader {
@@ -8,6 +8,7 @@ export class FlagReader {
     this.#parsed = parsed;
   }
 
+  /** Empty for a flag that the program does not have. */
   text(name: string): string {
     return String(this.#parsed.values.get(name) ?? '');
   }
@@ -18,7 +19,7 @@ export class FlagReader {
 
   /** Durations in milliseconds. */
   number(name: string): number {
-    return Number(this.#parsed.values.get(name));
+    return Number(this.#parsed.values.get(name) ?? 0);
   }
 
   list(name: string): readonly string[] {

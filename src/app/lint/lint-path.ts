@@ -1,0 +1,26 @@
+import { usageError } from '../failures.ts';
+import type { LintReport } from './finding.ts';
+import { manifestPlaces } from './manifest-places.ts';
+
+export interface LintOptions {
+  /** Whether the provider of the manifests has a cloud configuration. */
+  readonly hasCloudConfig: boolean;
+}
+
+/**
+ * Checks whatever a path names: manifests of a cloud, or the definition of a provider.
+ *
+ * @throws CommandError when there is neither, or it cannot be read.
+ */
+export async function lintPath(folder: string, path: string, options: LintOptions): Promise<LintReport> {
+  const places = await manifestPlaces(folder, path);
+  if (places !== undefined) {
+    const { lintManifestFiles } = await import('./lint-manifests.ts');
+    return lintManifestFiles(folder, places, options);
+  }
+  if (options.hasCloudConfig) {
+    throw usageError('--cloud-config is about manifests, and the definition of a provider has none');
+  }
+  const { lintProvider } = await import('./lint-provider.ts');
+  return lintProvider(folder, path);
+}

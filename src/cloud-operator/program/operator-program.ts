@@ -1,0 +1,128 @@
+import type { Clock } from '../../base/clock.ts';
+import { createLog, type Log } from '../../base/log.ts';
+import { apiAccess } from '../../kube/config/api-access.ts';
+import type { ClusterAccess } from '../../kube/config/cluster-access.ts';
+import type { Environment } from '../../kube/config/surroundings.ts';
+import { createManager } from '../../kube/manager/create-manager.ts';
+import { type ExitCode, exitCodeOf, failureFields } from '../../kube/manager/exit-code.ts';
+import { flagHelp } from '../../kube/manager/flag-parser.ts';
+import { logText } from '../../kube/manager/log-text.ts';
+import type { Transport } from '../../kube/transport/transport.ts';
+import { dependsOnTopology, electionTiming } from '../config/election.ts';
+import type { TlsSettings } from '../config/tls-profile.ts';
+import type { ProviderRegistry } from '../registry/providers.ts';
+import { assembled, type Beginning, foreignLeases, leaseNamespace, type ProgramParts } from './assembly.ts';
+import { controlPlaneTopology, type FactsOptions, resolvedTls } from './cluster-facts.ts';
+import { PROGRAM_FLAGS } from './flags.ts';
+import { refuseForeignLeader } from './foreign-leader.ts';
+import { type OperatorSettings, readSettings } from './settings.ts';
+
+/** One run of a program of the operator, and what it runs in. */
+export interface OperatorProgram {
+  /** Without the interpreter and the name of the program. */
+  readonly argv: readonly string[];
+  readonly env: Environment;
+  readonly homeDir: string;
+  readonly version: string;
+  readonly clock: Clock;
+  /** Aborts when it is to stop. */
+  readonly signal: AbortSignal;
+  readonly stdout: (text: string) => void;
+  /** Logs and messages. */
+  readonly stderr: (text: string) => void;
+  readonly registry: ProviderRegistry;
+  /** How it is called, for the help. */
+  readonly usage?: string;
+  /** Instead of what the flags lead to, such as a server in this process. */
+  readonly kube?: ClusterAccess | Transport;
+  /** Instead of that of the machine, for the identity of the candidate. */
+  readonly hostname?: string;
+  /** Instead of the files of this machine. */
+  readonly readText?: (file: string) => Promise<string>;
+}
+
+/**
+ * Runs until the signal aborts or the cluster wants other TLS settings (0), a part fails, the leadership is lost or
+ * somebody else is at work (1), or something that was said does not fit (2); 3 when objects cannot be read in time.
+ */
+export async function runOperatorProgram(program: OperatorProgram, parts: ProgramParts): Promise<ExitCode> {
+  const { argv, env, registry, clock, stdout, stderr, usage = parts.name } = program;
+  const { flags, lease } = parts;
+  const { isHelp, problems, settings } = readSettings({ argv, env, flags, lease, registry });
+  if (isHelp) {
+    stdout(flagHelp(usage, [...PROGRAM_FLAGS, ...flags]));
+    return 0;
+  }
+  if (problems.length > 0) {
+    stderr(`${parts.name}: ${problems.join('\n')}\n--help lists all flags\n`);
+    return 2;
+  }
+  const write = settings.logFormat === 'text' ? (line: string) => stderr(logText(line)) : stderr;
+  const log = createLog({ level: settings.logLevel, write, now: () => clock.now() });
+  const start = new Start({ program, parts, settings, log });
+  try {
+    await start.run();
+    return 0;
+  } catch (thrown) {
+    // A manager that ran has said why it ended, in its last line.
+    if (!start.hasStarted) log.error(failureFields(thrown), 'Cannot start');
+    return exitCodeOf(thrown);
+  }
+}
+
+interface StartOptions {
+  readonly program: OperatorProgram;
+  readonly parts: ProgramParts;
+  readonly settings: OperatorSettings;
+  readonly log: Log;
+}
+
+/** From the settings to the end of the program. */
+class Start {
+  readonly #options: StartOptions;
+  hasStarted = false;
+
+  constructor(options: StartOptions) {
+    this.#options = options;
+  }
+
+  async run(): Promise<void> {
+    const { program, settings, log } = this.#options;
+    const { kubeconfig, environmentFile } = settings;
+    const kube = program.kube ?? (await apiAccess({ kubeconfig, environmentFile, master: '' }, program));
+    const beginning = await this.#begin(kube);
+    const stop = new AbortController();
+    await using manager = assembled({
+      ...this.#options.program,
+      ...this.#options,
+      ...beginning,
+      stop: () => stop.abort(),
+    });
+    const { mode, names, releaseVersion } = settings;
+    log.info({ mode, namespace: names.managedNamespace, releaseVersion }, 'Starting');
+    this.hasStarted = true;
+    await manager.start(AbortSignal.any([program.signal, stop.signal]));
+  }
+
+  /** Asked before anything is started (R2). */
+  async #begin(kube: Beginning['kube']): Promise<Beginning> {
+    const { program, parts, settings, log } = this.#options;
+    const { clock, version, signal } = program;
+    await using scout = createManager({ kube, name: parts.name, version, clock, log });
+    const { live: reader } = scout.unfencedClient;
+    const facts: FactsOptions = { reader, log, signal };
+    const lease = { name: settings.lease.name, namespace: leaseNamespace(settings, kube) };
+    for (const place of foreignLeases(settings, parts.lease, kube))
+      await refuseForeignLeader({ ...facts, lease: place, now: clock.now() });
+    const { election: flags } = settings;
+    const topology = dependsOnTopology(flags) ? await controlPlaneTopology(facts) : undefined;
+    const { name: id, namespace } = lease;
+    return {
+      kube,
+      election: flags.isEnabled && { id, namespace, ...electionTiming(flags, topology) },
+      tls: parts.isServing ? await resolvedTls(settings.tls, facts) : { settings: NO_TLS },
+    };
+  }
+}
+
+const NO_TLS: TlsSettings = { minVersion: '', cipherSuites: '' };
