@@ -13,9 +13,11 @@ export function manifestRulesPage(rules: readonly ManifestRule[]): string {
     ].join('\n'),
     [
       'What only the definition of a cloud says is taken from elsewhere: `--cloud-config` tells that there is a cloud configuration;',
+      '`--namespace` names the managed namespace where it is not `openshift-cloud-controller-manager`;',
       'a CredentialsRequest beside the manifests declares its Secret; the containers `cloud-controller-manager` and',
       '`cloud-node-manager` get their images from the payload; the label of the platform may have any value. Rules for definitions',
-      'and for the installation of the operator need more than manifests, so that the command does not check them.',
+      'and for the installation of the operator need more than manifests, so that the command does not check them,',
+      'and refuses what `slipway render cloud-operator` and `slipway render deploy` wrote.',
     ].join('\n'),
     'Errors end the command with exit code 1. `slipway explain CCM-W07` prints what this page has.',
     ...rules.flatMap(({ id, severity, severityNote, title, appliesTo, why, fix }) => [

@@ -3,7 +3,7 @@ import { flagTable } from './docs-cloud-flags.ts';
 
 const INTRO = `\`slipway run cloud-operator\` and \`slipway run cloud-config-sync\` take the flags of the two upstream programs, with the
 same names and defaults: \`--name=value\` or \`--name value\`. All problems are printed at once, with exit code 2, and nothing is
-started. Of the environment only \`RELEASE_VERSION\` is asked: the version that the ClusterOperator reports.
+started; only a \`--provider\` that cannot be loaded is told of alone, before the others. Of the environment only \`RELEASE_VERSION\` is asked: the version that the ClusterOperator reports.
 
 \`--provider\` is the id of a platform, or the file or folder with the definition of a provider. A provider of yours runs on
 platform External, beside the operator of the payload (\`--mode=sidecar\`): namespaces, leases and ClusterOperator have names of its

@@ -1,4 +1,5 @@
 import { APISERVER_SETTINGS } from '../src/app/verbs/apiserver.ts';
+import { OPERATOR_PORTS } from '../src/cloud-operator/manifests/operator-deployment.ts';
 import { runtimeFlags } from '../src/kube/manager/runtime-flags.ts';
 import { table } from './docs-markdown.ts';
 
@@ -15,6 +16,8 @@ export interface PortRow {
 }
 
 const runtimeDefault = (name: string): string => runtimeFlags.find((flag) => flag.name === name)?.default ?? '';
+
+const { replace, sidecar } = OPERATOR_PORTS;
 
 /** Every port; a test finds files that listen and are not named here, and names that do not listen. */
 export const PORTS: readonly PortRow[] = [
@@ -62,10 +65,18 @@ export const PORTS: readonly PortRow[] = [
   {
     what: 'metrics of the cloud operator',
     flag: '--metrics-bind-address',
-    standard: '0.0.0.0:9258',
+    standard: `0.0.0.0:${replace.metrics}; beside the operator of the release 0.0.0.0:${sidecar.metrics}`,
     encryption: 'TLS as the profile of the cluster has it, a certificate of its own unless given one',
     caller: 'who may `get` the path `/metrics`, asked by TokenReview and RBAC',
     openedBy: 'src/cloud-operator/program/metrics-server.ts',
+  },
+  {
+    what: 'health probes of the cloud operator and of `cloud-config-sync`',
+    flag: '--health-addr',
+    standard: `\`:9440\`; as rendered 127.0.0.1:${replace.operatorHealth} and :${replace.configSyncHealth}, beside the operator of the release :${sidecar.operatorHealth} and :${sidecar.configSyncHealth}`,
+    encryption: 'none: the answer holds names of checks only',
+    caller: 'anybody on the host, whose network the pod has',
+    openedBy: 'src/kube/manager/servers.ts',
   },
   {
     what: 'cloud of a lab',

@@ -35,6 +35,18 @@ describe('redactedText', () => {
     `password: "with spaces ${CANARY}"`,
     `secret='${CANARY}'`,
     `aws_secret_access_key = ${CANARY}`,
+    `credentials: ${CANARY}`,
+    `--token: ${CANARY} is no token`,
+    `--token: "${CANARY}" is no token`,
+    `--credentials-file=${CANARY}`,
+    `--credentials-file: "${CANARY}"`,
+    `stringData:\n  credentials.json: ${CANARY}\n  other: x`,
+    `stringData:\n  token.txt: "${CANARY}"`,
+    `/run/secrets/token: ${CANARY} of somebody`,
+    `db.password.prod: ${CANARY} of somebody`,
+    `/etc/app/config.yaml: password: ${CANARY}`,
+    `/etc/credentials.yaml: the password: ${CANARY}`,
+    `/etc/credentials.yaml: token=${CANARY}`,
   ];
   for (const text of texts) {
     it(`style/S35: cuts the secret out of ${JSON.stringify(text.slice(0, 40))}`, () => {
@@ -51,10 +63,21 @@ describe('redactedText', () => {
     'node w-0 at 10.0.0.4:6443 is ready',
     'export KUBECONFIG=$PWD/.slipway/hub.kubeconfig',
     'npm start -- --from cloud',
+    'error reading --credentials-file: no such file',
+    '--credentials-file needs a value',
+    'bootstrap-input/credentials.yaml: is a Secret',
+    'credentials.yaml: Secret a has no data',
+    '/etc/passwd: it is not executable',
+    'cannot read /run/secrets/token: permission denied',
   ];
   for (const text of harmless) {
     it(`keeps ${JSON.stringify(text.slice(0, 40))}`, () => assert.equal(redactedText(text), text));
   }
+
+  it('style/S35: takes one word behind the name of a file for its content, not for a sentence', () => {
+    assert.equal(redactedText('credentials.json: hunter\nother: x'), `credentials.json: ${REDACTED}\nother: x`);
+    assert.equal(redactedText('/run/token: hunter'), `/run/token: ${REDACTED}`);
+  });
 
   it('reliability/P9: is bounded for a text of any length and shape', () => {
     for (const part of ['x', 'token', '?token', 'a://', '"', '\\', '-----BEGIN ', 'Bearer ', 'password="']) {

@@ -35,6 +35,14 @@ const ABOUT_A_SECRET = /(name|namespace|path|file|count|kind|type|length|bytes|r
 const QUOTED = `"(?:[^"\\\\]|\\\\.)*"|'[^']*'|\\\\+"(?:[^"\\\\]|\\\\(?!"))*\\\\+"`;
 /** Nothing more is behind it: a text may come here twice. */
 const GONE = `\\[redacted\\](?:[\\s,;&"'}\\]]|$)`;
+/** The start of a sentence about what was named before it. */
+const SENTENCE = `: [A-Za-z]{1,20} [A-Za-z"'(]`;
+/** No key, although a secret word is in it: a flag that takes a file, a path, or the name of a file. */
+const FILE_NAME = [
+  '(?<=--[\\w-]{0,40})[\\w-]{0,40}-(?:file|path|dir)',
+  '(?<=/[\\w.-]{0,40})[\\w.-]{0,40}',
+  '[\\w.-]{0,40}\\.(?:ya?ml|json|toml|conf|env|txt|md|[cm]?[jt]s)',
+].join('|');
 // Secrets that hide inside other text: each pattern is linear, because no unbounded part can start anywhere.
 const SECRET_TEXT: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]{0,40}PRIVATE KEY-----|$)/g, REDACTED],
@@ -43,10 +51,13 @@ const SECRET_TEXT: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer|Basic)\s+[\w.~+/=-]{6,}/gi, `$1 ${REDACTED}`],
   [/\b([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/?#]*@/gi, `$1${REDACTED}@`],
   [/([?&;#](?:sig|signature|t)=)[^&\s"']{8,}/gi, `$1${REDACTED}`],
-  [new RegExp(`(--[\\w-]{0,20}(?:${SECRET_WORDS.join('|')})[\\w-]{0,20}\\s)\\S+`, 'gi'), `$1${REDACTED}`],
+  [
+    new RegExp(`(--[\\w-]{0,20}(?:${SECRET_WORDS.join('|')})[\\w-]{0,20}(?<!-(?:file|path|dir))\\s)\\S+`, 'gi'),
+    `$1${REDACTED}`,
+  ],
   [
     new RegExp(
-      `((?:${SECRET_WORDS.join('|')}|(?<!\\w)auth)[\\w.-]{0,40}\\\\*["']?\\s{0,3}[:=]\\s{0,3})(?:${QUOTED}|(?!${GONE})[^\\s,;&"'}\\]]+)`,
+      `(?!(?:${FILE_NAME})${SENTENCE})((?:${SECRET_WORDS.join('|')}|(?<!\\w)auth)[\\w.-]{0,40}\\\\*["']?\\s{0,3}[:=]\\s{0,3})(?:${QUOTED}|(?!${GONE})[^\\s,;&"'}\\]]+)`,
       'gi',
     ),
     `$1${REDACTED}`,

@@ -6,11 +6,8 @@ import { CLOUD_OPERATOR, runCloudOperator } from './program/run-operator.ts';
 import type { ProviderRegistry } from './registry/providers.ts';
 
 export type { GivenFile } from './bootstrap/given-files.ts';
-export {
-  BOOTSTRAP_FOLDERS,
-  imagesOf,
-  renderBootstrap,
-} from './bootstrap/render-bootstrap.ts';
+export { imagesOf } from './bootstrap/given-images.ts';
+export { BOOTSTRAP_FOLDERS, renderBootstrap } from './bootstrap/render-bootstrap.ts';
 export { type CloudProviderDefinition, MANAGED_NAMESPACE } from './definition.ts';
 export { type LooseFile, lintFiles } from './lint/lint-files.ts';
 export type { FileFinding } from './lint/lint-manifests.ts';

@@ -19,8 +19,11 @@ export const infrastructureText = (
 export const imagesText = (images: Readonly<Record<string, string>> = builtInRegistry().imagesJson()): string =>
   configMapText('cloud-controller-manager-images', { 'images.json': JSON.stringify(images) });
 
-export const configMapText = (name: string, data: Readonly<Record<string, string>>): string =>
-  printYaml({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'openshift-config' }, data });
+export const configMapText = (
+  name: string,
+  data: Readonly<Record<string, string>>,
+  namespace = name === 'kube-cloud-config' ? 'openshift-config-managed' : 'openshift-config',
+): string => printYaml({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data });
 
 /** A Secret as people write it. */
 export const secretText = (name: string, content: Readonly<Record<string, unknown>>): string =>

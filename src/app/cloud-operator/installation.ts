@@ -7,7 +7,6 @@ import {
   operatorNames,
   platformAccess,
 } from '../../cloud-operator/index.ts';
-import { dnsLabelProblems } from '../../object/names.ts';
 import { CommandError } from '../failures.ts';
 import { releaseVersion } from '../release.ts';
 import type { ChosenProvider } from './chosen-provider.ts';
@@ -15,6 +14,8 @@ import { externalAccess, imageKey } from './external-provider.ts';
 
 /** What the cluster version operator puts the version of the release in the place of. */
 const STUB_VERSION = '0.0.1-snapshot';
+
+const LONGEST_NAMESPACE = 63;
 
 export interface InstallationWish {
   /** Of the operator, and with it of the partner's cloud controller manager. */
@@ -75,12 +76,13 @@ function placeOf(
     throw new CommandError('SW1002', 2, '--mode sidecar is for a provider of yours: name it with --provider');
   }
   const names = operatorNames(mode, id ?? '');
-  const [problem] = dnsLabelProblems(names.operatorNamespace);
-  if (problem !== undefined) {
+  const surplus = names.operatorNamespace.length - LONGEST_NAMESPACE;
+  if (surplus > 0) {
+    const { length } = id ?? '';
     throw new CommandError(
       'SW1002',
       2,
-      `the provider ${id} has a name that is too long for mode sidecar: its namespace ${names.operatorNamespace} ${problem}`,
+      `the provider ${id} has a name that is too long for mode sidecar: ${length} characters, of which there may be ${length - surplus}, since its namespace is ${names.operatorNamespace}; shorten it, or use --mode replace`,
     );
   }
   return { mode, names };

@@ -26,11 +26,23 @@ describe('scaffold', () => {
     assert.equal(other?.text, text);
   });
 
-  for (const name of ['a', 'my-cloud', 'c9', `a${'b'.repeat(39)}`])
+  for (const name of ['a', 'my-cloud', 'c9', `a${'b'.repeat(37)}`])
     it(`takes ${name} as a name`, () => requireProjectName(name));
 
-  for (const name of ['', 'My-Cloud', '9c', '-a', 'a-', 'a--b', 'a_b', 'a.b', '../a', `a${'b'.repeat(40)}`])
+  for (const name of [
+    '',
+    'My-Cloud',
+    '9c',
+    '-a',
+    'a-',
+    'a--b',
+    'a_b',
+    'a.b',
+    '../a',
+    'external',
+    `a${'b'.repeat(38)}`,
+  ])
     it(`refuses ${JSON.stringify(name)} as a name and says what is allowed`, () => {
-      assert.throws(() => requireProjectName(name), /is no name for a provider: use up to 40 lower-case letters/);
+      assert.throws(() => requireProjectName(name), /is no name for a provider: use up to 38 lower-case letters/);
     });
 });

@@ -8,14 +8,14 @@ export interface ProjectFile {
 
 /** What the example is called; a project of another name is the same with these words replaced. */
 const EXAMPLE = 'acme-cloud';
-const NAME = /^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$/;
+const NAME = /^[a-z]([-a-z0-9]{0,36}[a-z0-9])?$/;
 
 /** Throws a userError unless names of objects, files and variables can be made of it. */
 export function requireProjectName(name: string): void {
-  if (NAME.test(name) && !name.includes('--')) return;
+  if (NAME.test(name) && !name.includes('--') && name !== 'external') return;
   throw userError(
     'InvalidProjectName',
-    `"${name}" is no name for a provider: use up to 40 lower-case letters, digits and single dashes, with a letter first, such as my-cloud`,
+    `"${name}" is no name for a provider: use up to 38 lower-case letters, digits and single dashes, with a letter first, such as my-cloud`,
   );
 }
 

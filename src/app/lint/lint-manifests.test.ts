@@ -15,21 +15,24 @@ metadata:
   namespace: default
 `;
 const NOTHING =
-  'looked for slipway.yaml, provider.ts, provider.js, provider.mjs, *.yaml, assets/*.yaml, bootstrap/*.yaml';
+  'looked for slipway.yaml, provider.ts, provider.js, provider.mjs, *.yaml, assets/*.yaml, bootstrap/*.yaml, manifests/*.yaml';
+
+const header = (what: string): string => `# Written by slipway 0.1.0: render ${what} for acme, input sha256:0\n`;
 
 interface Given {
   readonly path?: string;
   readonly files: Readonly<Record<string, string>>;
   readonly hasCloudConfig?: boolean;
+  readonly managedNamespace?: string;
 }
 
-async function lint({ path = '.', files, hasCloudConfig = false }: Given) {
+async function lint({ path = '.', files, hasCloudConfig = false, ...options }: Given) {
   await using folder = await scratchDirectory();
   for (const [name, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder.path, name)), { recursive: true });
     await writeFile(join(folder.path, name), text);
   }
-  const report = await lintPath(folder.path, path, { hasCloudConfig });
+  const report = await lintPath(folder.path, path, { hasCloudConfig, ...options });
   return report;
 }
 
@@ -126,6 +129,25 @@ describe('lint of manifests', () => {
       want: ['a.yaml:11:3 CCM-B04'],
     },
     {
+      name: 'YAML files in manifests, where nothing else is',
+      given: { files: { 'manifests/a.yaml': CONFIG_MAP, 'README.md': 'x' } },
+      want: ['manifests/a.yaml:5:3 CCM-W31'],
+    },
+    {
+      name: 'manifests of an operator of its own',
+      given: {
+        path: 'a.yaml',
+        files: { 'a.yaml': `${CONFIG_MAP}---\n${CONFIG_MAP.replace('default', '{{ .managedNamespace }}')}` },
+        managedNamespace: 'default',
+      },
+      want: [],
+    },
+    {
+      name: 'a request for credentials beside manifests, although it was rendered',
+      given: { files: { 'assets/a.yaml': CONFIG_MAP, 'b.yaml': `${header('cloud-operator')}${CONFIG_MAP}` } },
+      want: ['assets/a.yaml:5:3 CCM-W31'],
+    },
+    {
       name: 'an empty file',
       given: { path: 'a.yaml', files: { 'a.yaml': '' } },
       want: ['a.yaml:undefined:undefined CCM-T02'],
@@ -143,9 +165,39 @@ describe('lint of manifests', () => {
       exitCode: 2,
       message: '--cloud-config is about manifests, and the definition of a provider has none',
     });
+    await assert.rejects(lint({ files, managedNamespace: 'a' }), {
+      exitCode: 2,
+      message: '--namespace is about manifests, and the definition of a provider has none',
+    });
     await assert.rejects(lint({ path: 'slipway.yaml', files: { 'slipway.yaml': 'spec: {}\n' } }), {
       code: 'SW2103',
     });
+  });
+
+  for (const [what, installed] of [
+    ['cloud-operator', 'the cloud operator'],
+    ['deploy', 'a provider without an operator'],
+  ] as const) {
+    it(`experience/X41: says of files of render ${what} in one sentence what they are, and what to check`, async () => {
+      for (const path of ['out', 'out/manifests', 'out/manifests/a.yaml']) {
+        const given = { path, files: { 'out/manifests/a.yaml': `${header(what)}${CONFIG_MAP}` } };
+        await assert.rejects(lint(given), {
+          exitCode: 2,
+          message: `out/manifests/a.yaml is what installs ${installed}, written by slipway render ${what}: there are no rules for it. Check the definition of the provider instead, or manifests that an operator applies`,
+        });
+      }
+    });
+  }
+
+  it('experience/X41: refuses a namespace that can be none', () =>
+    assert.rejects(lint({ files: { 'a.yaml': CONFIG_MAP }, managedNamespace: 'A b' }), {
+      exitCode: 2,
+      message: /^--namespace "A b" /,
+    }));
+
+  it('experience/X41: writes words such as YAML as they are', async () => {
+    const report = await lint({ files: { 'a.yaml': 'null\n' } });
+    assert.match(lintText(report, { durationMs: 0, isFailed: true }), / \^+ YAML of one object/);
   });
 
   const refused: readonly { name: string; given: Given; says: string }[] = [
@@ -158,6 +210,11 @@ describe('lint of manifests', () => {
       name: 'a folder without YAML',
       given: { path: 'a', files: { 'a/assets/README.md': 'x', 'a/bootstrap': 'x' } },
       says: `there is nothing to check in a: ${NOTHING}`,
+    },
+    {
+      name: 'what is neither file nor folder',
+      given: { path: 'nope', files: {} },
+      says: 'there is no nope. Name a definition such as provider.ts, manifests, or their folder',
     },
     {
       name: 'a file that is not there',

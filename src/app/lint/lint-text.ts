@@ -71,7 +71,8 @@ function shownLine(text: string): string {
 
 const titleOf = (code: string, rules: LintReport['rules']): string => {
   const title = isFailureCode(code) ? FAILURES[code].title : (rules?.get(code)?.title ?? '');
-  return title === '' ? '' : ` ${title.charAt(0).toLowerCase()}${title.slice(1)}`;
+  // Not of a word such as YAML.
+  return title === '' ? '' : ` ${title.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase())}`;
 };
 
 /** The same for a screen reader (experience X5): no symbols, no excerpt, a label before each line. */

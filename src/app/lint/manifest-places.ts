@@ -1,5 +1,5 @@
 import { readdir, stat } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename, extname, join, resolve } from 'node:path';
 import { messageOf } from '../../base/errors.ts';
 import { CommandError } from '../failures.ts';
 import { printable } from '../journey/plain-text.ts';
@@ -12,26 +12,35 @@ export interface ManifestPlace {
   readonly place: 'assets' | 'bootstrap' | 'any' | 'beside';
 }
 
+/** Looked into where nothing else is, as it is in what `slipway render` writes. */
+const INNER = 'manifests';
 const YAML = /\.ya?ml$/;
 
 /**
- * The manifests that a path names: a file, a folder with `assets` and `bootstrap`, or a folder with such files. Undefined for
+ * The manifests that a path names: a file, a folder with `assets` and `bootstrap`, or a folder with such files, perhaps in `manifests`. Undefined for
  * whatever should be the definition of a provider.
  *
  * @throws CommandError for a folder with neither.
  */
 export async function manifestPlaces(folder: string, path: string): Promise<readonly ManifestPlace[] | undefined> {
   const target = resolve(folder, path);
-  const isFolder = (await stat(target).catch(() => undefined))?.isDirectory();
-  // The project of a provider names its definition, and is no manifest.
-  if (isFolder !== true) {
-    return YAML.test(target) && basename(target) !== PROJECT ? [{ file: target, place: 'any' }] : undefined;
+  const found = await stat(target).catch(() => undefined);
+  if (found?.isDirectory() !== true) {
+    // The project of a provider names its definition, and is no manifest.
+    if (YAML.test(target) && basename(target) !== PROJECT) return [{ file: target, place: 'any' }];
+    if (found !== undefined || extname(target) !== '') return undefined;
+    throw nothing(
+      `there is no ${printable(path)}. Name a definition such as provider.ts, manifests, or their folder`,
+    );
   }
   const names = await namesIn(target, path);
   if (DEFINITION_FILES.some((name) => names.includes(name))) return undefined;
   const places = await placesIn(target, names, path);
   if (places.length > 0) return places;
-  const looked = [...DEFINITION_FILES, '*.yaml', 'assets/*.yaml', 'bootstrap/*.yaml'].join(', ');
+  const looked = [
+    ...DEFINITION_FILES,
+    ...['', 'assets/', 'bootstrap/', 'manifests/'].map((part) => `${part}*.yaml`),
+  ].join(', ');
   throw nothing(`there is nothing to check in ${printable(path)}: looked for ${looked}`);
 }
 
@@ -48,7 +57,9 @@ async function placesIn(
     }),
   );
   const found = ordered.flat();
-  return [...found, ...manifestsOf(folder, names, found.length > 0 ? 'beside' : 'any')];
+  const beside = manifestsOf(folder, names, found.length > 0 ? 'beside' : 'any');
+  if (found.length > 0 || beside.length > 0 || !names.includes(INNER)) return [...found, ...beside];
+  return manifestsOf(join(folder, INNER), await namesIn(join(folder, INNER), join(path, INNER)), 'any');
 }
 
 const manifestsOf = (

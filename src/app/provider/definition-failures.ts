@@ -37,10 +37,10 @@ export const DEFINITION_FAILURES = {
     title: 'There is nothing to check',
     cause: 'A manifest cannot be read, or a folder holds neither a definition nor manifests.',
     detect:
-      'In a folder without a definition, `slipway lint` looks for YAML files in it, in assets/ and in bootstrap/.',
+      'In a folder without a definition, `slipway lint` looks for YAML files in it, in assets/ and bootstrap/, or in manifests/.',
     fix: 'Name a definition, a YAML file, or a folder with one of them.',
     example:
-      'slipway lint ./empty → there is nothing to check in ./empty: looked for slipway.yaml, provider.ts, provider.js, provider.mjs, *.yaml, assets/*.yaml, bootstrap/*.yaml',
+      'slipway lint ./empty → there is nothing to check in ./empty: looked for slipway.yaml, provider.ts, provider.js, provider.mjs, *.yaml, assets/*.yaml, bootstrap/*.yaml, manifests/*.yaml',
   },
   SW2110: {
     title: 'Unknown field, capability or method',
@@ -74,10 +74,10 @@ export const DEFINITION_FAILURES = {
     title: 'The name cannot be used',
     cause:
       'Names of objects, folders and images are made of the name, and it would make some that are not allowed.',
-    detect: 'The name must be a DNS label in lower case that begins with a letter, of at most 40 characters.',
+    detect: 'The name must be a DNS label in lower case that begins with a letter, of at most 38 characters.',
     fix: 'Use the suggested one; the name for people is displayName.',
     example:
-      "name must be at most 40 lower-case letters, digits and '-' …, not \"Acme Cloud\": write 'acme-cloud'",
+      "name must be at most 38 lower-case letters, digits and '-' …, not \"Acme Cloud\": write 'acme-cloud'",
   },
   SW2115: {
     title: 'providerID does not describe the IDs of machines',

@@ -1,6 +1,7 @@
 import { BOOTSTRAP_FOLDERS, renderBootstrap } from '../../cloud-operator/index.ts';
 import type { ChosenProvider } from '../cloud-operator/chosen-provider.ts';
 import { type FileFlags, givenFiles } from './given-files.ts';
+import { imageProblem } from './image.ts';
 import type { Rendered } from './rendered.ts';
 
 /** What the installer has, by flag (section 15 of the operator's specification). */
@@ -31,7 +32,8 @@ export async function bootstrapFor(
     ...(cloudConfig !== undefined && { cloudConfig }),
     ...(credentials !== undefined && { credentials }),
   };
-  const { pods, files, hints } = renderBootstrap(input, { registry, ...(id !== undefined && { provider: id }) });
+  const choice = { registry, imageProblem, ...(id !== undefined && { provider: id }) };
+  const { pods, files, hints } = renderBootstrap(input, choice);
   const manifests = files.filter(({ path }) => path.startsWith('bootstrap/'));
   return {
     files: manifests.map(({ path, content }, at) => ({

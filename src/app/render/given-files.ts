@@ -37,9 +37,14 @@ const hasAll = <Flag extends string, Required extends Flag>(
 ): found is { readonly [F in Flag]?: GivenFile } & { readonly [F in Required]: GivenFile } =>
   required.every((flag) => found[flag] !== undefined);
 
+const MISSING: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR']);
+const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
+
 async function givenFile(folder: string, file: string): Promise<GivenFile> {
   const path = resolve(folder, file);
-  const found = await stat(path);
+  const found = await stat(path).catch((error: unknown) => {
+    throw MISSING.has(codeOf(error)) ? new Error(`no such file: ${file}`) : error;
+  });
   if (!found.isFile()) throw new Error(`${file} is not a regular file`);
   const text = await readFile(path, 'utf8');
   if (text.trim() === '') throw new Error(`${file} is empty`);

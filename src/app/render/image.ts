@@ -13,15 +13,17 @@ const TAG = '[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}';
 const DIGEST = '[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}';
 const IMAGE = new RegExp(`^(?<name>(?:${REGISTRY}/)?${PATH_PART}(?:/${PATH_PART})*)(?::${TAG})?(?:@${DIGEST})?$`);
 
-/** Throws a CommandError for what no kubelet could pull; whether there is such an image, nobody asks. */
-export function requireImage(image: string): void {
+/** What is wrong with what no kubelet could pull; whether there is such an image, nobody asks. */
+export function imageProblem(image: string): string | undefined {
   const name = IMAGE.exec(image)?.groups?.['name'];
-  if (name !== undefined && name.length <= LONGEST_NAME) return;
-  throw new CommandError(
-    'SW1002',
-    2,
-    `"${shown(image)}" is no name of an image: write registry[:port]/path[:tag][@digest], the path in lower case, such as example.com/team/provider:1`,
-  );
+  if (name !== undefined && name.length <= LONGEST_NAME) return undefined;
+  return `"${shown(image)}" is no name of an image: write registry[:port]/path[:tag][@digest], the path in lower case, such as example.com/team/provider:1`;
+}
+
+/** Throws a CommandError where there is a problem with it. */
+export function requireImage(image: string): void {
+  const problem = imageProblem(image);
+  if (problem !== undefined) throw new CommandError('SW1002', 2, problem);
 }
 
 /** For whoever names none: pods of the released image would find no definition. */

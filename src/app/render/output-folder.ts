@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../../base/errors.ts';
 import { CommandError } from '../failures.ts';
@@ -28,6 +28,8 @@ export interface StaleFile {
   readonly path: string;
   /** Nobody loses anything when it is removed. */
   readonly isOwn: boolean;
+  /** It holds a credential. */
+  readonly isSecret?: boolean;
 }
 
 /** Whose files are looked at. */
@@ -88,7 +90,9 @@ export async function staleFiles(
   const plain = owner.hasPlain === true ? await plainFiles(folder) : [];
   return [
     ...(await Promise.all(looked)).flat(),
-    ...plain.filter((path) => !known.has(path)).map((path) => ({ path, isOwn: false })),
+    ...plain
+      .filter((path) => !known.has(path))
+      .map((path) => ({ path, isOwn: false, isSecret: path.startsWith(`${PLAIN_FOLDER}/`) })),
   ];
 }
 
@@ -138,7 +142,21 @@ export async function writeFiles(
     const place = join(folder, below);
     await makeFolder(place).catch((error: unknown) => notWritten(place, error));
   }
+  await closeFolders(folder, files);
   for (const file of files) await write(join(folder, file.path), file);
+}
+
+/** Folders of secrets, from the top: what they hold has names, too. */
+async function closeFolders(folder: string, files: readonly FolderFile[]): Promise<void> {
+  const below = files.filter(({ isSecret }) => isSecret === true).map(({ path }) => dirname(path));
+  for (const place of new Set(below.flatMap((path) => [join(folder, dirname(path)), join(folder, path)]))) {
+    try {
+      await makeFolder(place);
+      await chmod(place, 0o700);
+    } catch (error) {
+      notWritten(place, error);
+    }
+  }
 }
 
 async function write(place: string, { text, isSecret }: FolderFile): Promise<void> {

@@ -101,6 +101,16 @@ describe('slipway render bootstrap, with what an installer has', () => {
     assert.equal(await texts[0], await texts[1]);
   });
 
+  it('--dest-dir and --out cannot be two folders', async () => {
+    await using folder = await installer({ 'infra.yaml': infrastructureText({ type: 'AWS' }) });
+    const message = /^--out and --dest-dir are the same, and name two folders/;
+    await assert.rejects(render(folder.path, 'bootstrap', ...BOTH, '--dest-dir=a', '--out=b'), {
+      exitCode: 2,
+      message,
+    });
+    assert.equal((await render(folder.path, 'bootstrap', ...BOTH, '--dest-dir=a', '--out=./a')).code, 0);
+  });
+
   it('without a folder it prints the pod, and says what is left out', async () => {
     await using project = await external();
     const ran = await render(project.path, ...EVERYTHING);
@@ -129,6 +139,29 @@ describe('slipway render bootstrap, with what an installer has', () => {
       assert.equal(await readFile(secret, 'utf8'), VALUE);
       assert.equal((await stat(secret)).mode & 0o777, 0o600);
       assert.doesNotMatch(saidIn(ran) + pod, new RegExp(VALUE));
+    });
+
+    it('the folders of credentials are for nobody else, also where they are there already', async () => {
+      await using project = await external();
+      const folders = ['out/secrets', 'out/secrets/cloud-credentials'].map((name) => join(project.path, name));
+      const modes = async () => {
+        await render(project.path, ...EVERYTHING, OUT);
+        return Promise.all(folders.map(async (name) => (await stat(name)).mode & 0o777));
+      };
+      assert.deepEqual(await modes(), [0o700, 0o700]);
+      for (const name of folders) await chmod(name, 0o755);
+      assert.deepEqual(await modes(), [0o700, 0o700]);
+      assert.equal((await stat(join(project.path, 'out'))).mode & 0o077, 0o077 & ~process.umask());
+    });
+
+    it('what the how-to page writes with credentials is not for Git', async () => {
+      const page = await readFile('docs/how-to/cloud-operator.md', 'utf8');
+      const ignored = (await readFile('.gitignore', 'utf8')).split('\n');
+      const folders = [...page.matchAll(/--(?:dest-dir|credentials-file) ([\w-]+)/g)].map(
+        ([, name]) => `${name}/`,
+      );
+      assert.deepEqual(folders, ['bootstrap-output/', 'bootstrap-input/']);
+      for (const folder of folders) assert.ok(ignored.includes(folder), folder);
     });
 
     it('the header is the same whatever the credentials are', async () => {
@@ -191,6 +224,9 @@ describe('slipway render bootstrap, with what an installer has', () => {
           hints.some((hint) => hint.startsWith(`out/${path} is no longer rendered; it stays`)),
           path,
         );
+      const secret = `out/${left[1]}`;
+      const said = `${secret} is no longer rendered; it stays, and holds a credential: remove it with: rm ${secret}`;
+      assert.ok(hints.includes(said), hints.join('\n'));
       const { code, json } = await render(project.path, ...EVERYTHING, OUT, '--check');
       assert.equal(code, 1);
       const { drift } = json as { readonly drift: readonly { readonly path: string; readonly problem: string }[] };
@@ -218,10 +254,10 @@ describe('slipway render bootstrap, with what an installer has', () => {
       await assert.rejects(render(folder.path, ...words), (error: Error & { readonly exitCode?: number }) => {
         assert.equal(error.exitCode, 2);
         const lines = error.message.split('\n');
-        assert.match(lines[0] ?? '', /^error reading --cluster-infrastructure-file: ENOENT/);
+        assert.match(lines[0] ?? '', /^error reading --cluster-infrastructure-file: no such file: infra\.yaml$/);
         assert.equal(lines[1], 'error reading --images-file: images.yaml is empty');
         assert.equal(lines[2], 'error reading --cloud-config-file: config.yaml is not a regular file');
-        assert.match(lines[3] ?? '', /^error reading --credentials-file: ENOENT/);
+        assert.match(lines[3] ?? '', /^error reading --credentials-file: no such file: secret\.yaml$/);
         return true;
       });
       assert.ok(!existsSync(join(folder.path, 'out')));
@@ -262,7 +298,12 @@ describe('slipway render bootstrap, with what an installer has', () => {
     });
 
     const broken = [
-      { name: 'R11', infra: infrastructureText(undefined), want: /^platform status is not populated on infra/ },
+      {
+        name: 'R11',
+        infra: infrastructureText(undefined),
+        want: /^infra\.yaml: platform status is not populated/,
+      },
+      { name: 'D2', infra: infrastructureText({ type: 'External' }), want: /^infra\.yaml: .* --provider$/ },
       {
         name: 'R85',
         infra: infrastructureText({ type: 'AWS' }, NAMED),
@@ -276,6 +317,25 @@ describe('slipway render bootstrap, with what an installer has', () => {
         assert.ok(!existsSync(join(folder.path, 'out')));
       });
     }
+
+    it('an image that is none, by its key; a key that nobody reads is told of', async () => {
+      const images = { cloudControllerManagerAWS: 'Not An Image' };
+      await using folder = await installer({
+        'infra.yaml': infrastructureText({ type: 'AWS' }),
+        'images.yaml': imagesText(images),
+      });
+      await assert.rejects(render(folder.path, 'bootstrap', ...BOTH), {
+        exitCode: 2,
+        message: /^images\.yaml: images\.json: cloudControllerManagerAWS: "Not An Image" is no name of an image/,
+      });
+      const other = { cloudControllerManagerAWS: 'aws:1', cloudControlerManagerGCP: 'gcp:1', x: 'y' };
+      await writeAll(folder.path, { 'images.yaml': imagesText(other) });
+      const { hints } = await render(folder.path, 'bootstrap', ...BOTH);
+      assert.deepEqual(hints, [
+        'images.yaml: images.json has "cloudControlerManagerGCP", which nobody reads. Did you mean cloudControllerManagerGCP?',
+        'images.yaml: images.json has "x", which nobody reads',
+      ]);
+    });
 
     for (const type of ['AWS', 'BareMetal'] as const) {
       it(`operator/R87: a destination that is a file ends with exit code 3 on ${type}`, async () => {

@@ -8,6 +8,7 @@ import { documentsOf, filesIn, projectWith, render } from '../../../test/support
 import { scratchDirectory } from '../../../test/support/scratch.ts';
 import type { Deployment } from '../../api/generated/apps-v1.ts';
 import type { ConfigMap } from '../../api/generated/core-v1.ts';
+import { builtInRegistry } from '../../cloud-operator/index.ts';
 import { parseYaml } from '../../object/yaml.ts';
 import { releaseImage } from '../release.ts';
 
@@ -88,7 +89,10 @@ describe('slipway render cloud-operator', () => {
     const given = { cloudControllerManagerOperator: 'example.com/payload:1', cloudControllerManagerAWS: 'aws:1' };
     await writeFile(join(folder.path, 'images.yaml'), imagesText(given));
     const { text, hints } = await render(folder.path, 'cloud-operator', '--images-file=images.yaml');
-    assert.deepEqual(hints, []);
+    assert.match(
+      hints.join('\n'),
+      /^images\.json lacks cloudControllerManagerAzure, .*: the operator cannot deploy/,
+    );
     const images = objectNamed<ConfigMap>(
       documentsOf(text),
       `ConfigMap/cloud-controller-manager-images in ${PAYLOAD}`,
@@ -96,7 +100,30 @@ describe('slipway render cloud-operator', () => {
     assert.deepEqual(imagesIn(images), given);
     await assert.rejects(render(folder.path, 'cloud-operator', '--images-file=none.yaml'), {
       exitCode: 2,
-      message: /^error reading --images-file: ENOENT/,
+      message: 'error reading --images-file: no such file: none.yaml',
+    });
+  });
+
+  it('operator/R20: names images that the chosen platform needs, and keys that nobody reads', async () => {
+    await using folder = await scratchDirectory();
+    const hintsWith = async (images: Readonly<Record<string, string>>, ...words: readonly string[]) => {
+      await writeFile(join(folder.path, 'images.yaml'), imagesText(images));
+      return (await render(folder.path, 'cloud-operator', '--images-file=images.yaml', ...words)).hints;
+    };
+    const aws = { cloudControllerManagerAWS: 'aws:1' };
+    assert.deepEqual(await hintsWith(aws, '--provider=aws'), []);
+    const lacks = 'images.json lacks cloudControllerManagerAWS: the operator cannot deploy what runs these images';
+    assert.deepEqual(await hintsWith({ cloudControllerManagerAWS: '' }, '--provider=aws'), [lacks]);
+    assert.deepEqual(await hintsWith({ cloudControllerManagrAWS: 'aws:1' }, '--provider=aws'), [
+      'images.yaml: images.json has "cloudControllerManagrAWS", which nobody reads. Did you mean cloudControllerManagerAWS?',
+      lacks,
+    ]);
+    assert.deepEqual(await hintsWith(builtInRegistry().imagesJson('operator:1'), '--provider=aws'), [
+      'images.json has 9 placeholders, which a release build replaces: for a cluster that runs, give its ConfigMap cloud-controller-manager-images with --images-file',
+    ]);
+    await assert.rejects(hintsWith({ cloudControllerManagerAWS: 'a b' }), {
+      exitCode: 2,
+      message: /^images\.yaml: images\.json: cloudControllerManagerAWS: "a b" is no name of an image/,
     });
   });
 
@@ -147,6 +174,10 @@ describe('slipway render cloud-operator', () => {
     { words: ['--provider=gpc'], want: /^"gpc" is neither a file .* nor a platform\. Did you mean gcp\?/ },
     { words: ['--provider=my-very-own-cloud'], want: /nor a platform; there are: aws, azure, / },
     { words: ['--provider=nowhere.ts'], want: /nowhere\.ts/ },
+    { words: ['--topology=sno'], want: /^--topology is of deploy, rbac and bootstrap, not of cloud-operator$/ },
+    { words: ['--secure-port=0'], want: /^--secure-port is of .*, not of cloud-operator$/ },
+    { words: ['--cloud-config=secret'], want: /^--cloud-config is of .*, not of cloud-operator$/ },
+    { words: ['--use-service-account-credentials'], want: /^--use-service-account-credentials is of / },
     { words: ['--image=bad image'], want: /is no name of an image/ },
   ];
   for (const { words, want } of wrong) {
@@ -168,7 +199,8 @@ describe('slipway render cloud-operator', () => {
     await using project = await projectWith('', 'acme-with-quite-a-long-name');
     await assert.rejects(render(project.path, 'cloud-operator', '--provider=.'), {
       exitCode: 2,
-      message: /the provider acme-with-quite-a-long-name has a name that is too long for mode sidecar/,
+      message:
+        /the provider acme-with-quite-a-long-name has a name that is too long for mode sidecar: 27 characters, of which there may be 19, /,
     });
   });
 });

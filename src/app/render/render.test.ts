@@ -240,7 +240,7 @@ describe('slipway render', () => {
     },
     {
       words: ['cloud-operator', '--namespace=a'],
-      want: /^--namespace is of deploy and rbac and bootstrap, not of c/,
+      want: /^--namespace is of deploy, rbac and bootstrap, not of c/,
     },
     { words: ['deploy', '--component=cloud-controler-manager'], want: /Did you mean cloud-controller-manager\?/ },
     { words: ['deploy', '--image=bad image'], want: /^"bad image" is no name of an image: write registry/ },

@@ -41,7 +41,7 @@ export const runRender: VerbRun<typeof RENDER_SETTINGS> = async (context, settin
   requireComponent(settings.component);
   requireSuitable(what, settings);
   if (isForInstaller(what, settings)) requireOfInstaller(settings, context.env);
-  const out = settings.out ?? settings['dest-dir'];
+  const out = folderOf(settings, context.folder);
   if (settings.check && out === undefined) {
     throw usageError('--check compares with a folder: name it with --out');
   }
@@ -77,24 +77,40 @@ function targetNamed(word: string): Target {
   );
 }
 
+/** What the cloud operator decides itself for what it deploys. */
+const INSTALLED: readonly Target[] = ['deploy', 'rbac', 'bootstrap'];
+
 /** Flags that nobody would look at are a mistake of whoever gives them. */
-const ONLY_FOR: Readonly<Partial<Record<keyof Settings, readonly Target[]>>> = {
+const ONLY_FOR = {
   mode: ['cloud-operator'],
   day1: ['cloud-operator'],
   'cluster-infrastructure-file': ['bootstrap'],
   'images-file': ['bootstrap', 'cloud-operator'],
   'cloud-config-file': ['bootstrap'],
   'credentials-file': ['bootstrap'],
-  namespace: ['deploy', 'rbac', 'bootstrap'],
-  'cluster-name': ['deploy', 'rbac', 'bootstrap'],
-};
+  namespace: INSTALLED,
+  topology: INSTALLED,
+  'secure-port': INSTALLED,
+  'cloud-config': INSTALLED,
+  'cluster-name': INSTALLED,
+  'use-service-account-credentials': INSTALLED,
+} as const satisfies Readonly<Partial<Record<keyof Settings, readonly Target[]>>>;
 
 function requireSuitable(what: Target, settings: Settings): void {
-  for (const [flag, targets] of Object.entries(ONLY_FOR)) {
-    const value: unknown = Object(settings)[flag];
-    if (value === undefined || value === false || targets.includes(what)) continue;
-    throw usageError(`--${flag} is of ${targets.join(' and ')}, not of ${what}`);
+  for (const flag of Object.keys(ONLY_FOR) as readonly (keyof typeof ONLY_FOR)[]) {
+    const targets: readonly Target[] = ONLY_FOR[flag];
+    if (settings[flag] === RENDER_SETTINGS[flag].default || targets.includes(what)) continue;
+    const listed = targets.join(', ').replace(/, (?=[^,]*$)/, ' and ');
+    throw usageError(`--${flag} is of ${listed}, not of ${what}`);
   }
+}
+
+/** Two names for one thing have to mean the same. */
+function folderOf({ out, 'dest-dir': other }: Settings, folder: string): string | undefined {
+  if (out !== undefined && other !== undefined && resolve(folder, out) !== resolve(folder, other)) {
+    throw usageError('--out and --dest-dir are the same, and name two folders: give one of them');
+  }
+  return out ?? other;
 }
 
 /** Whether it is given what an installer has. */
@@ -149,9 +165,11 @@ async function operatorFor(folder: string, settings: Settings, missing: readonly
   const chosen = await chosenProvider(folder, settings.provider);
   const { image = releaseImage(), mode, day1 } = settings;
   const rendered = await asked(async () => {
-    const images = await givenImages(folder, settings, chosen.registry.imageKeys());
-    const wish = { image, mode, providerFile: IMAGE_FILE, ...(images !== undefined && { images }) };
-    return renderCloudOperator(installationOf(chosen, wish), day1);
+    const given = await givenImages(folder, settings, chosen.registry.imageKeys());
+    const wish = { image, mode, providerFile: IMAGE_FILE, ...(given !== undefined && { images: given.images }) };
+    const required = chosen.registry.requiredImages({ provider: chosen.id });
+    const made = renderCloudOperator(installationOf(chosen, wish), day1, required);
+    return { ...made, hints: [...(given?.hints ?? []), ...made.hints] };
   });
   return { provider: chosen.id ?? PLATFORMS, rendered, hints: chosen.external === undefined ? [] : missing };
 }
@@ -220,9 +238,12 @@ async function written(
   const stale = await staleFiles(place.folder, files, place);
   const removed = stale.filter(({ isOwn }) => isOwn).map(({ path }) => path);
   await removeFiles(place.folder, removed);
-  for (const { path } of stale.filter(({ isOwn }) => !isOwn)) {
+  for (const { path, isSecret } of stale.filter(({ isOwn }) => !isOwn)) {
+    const file = `${place.shown}/${path}`;
     output.hint(
-      `${place.shown}/${path} is no longer rendered; it stays, since it may hold the work of somebody: remove it yourself`,
+      isSecret === true
+        ? `${file} is no longer rendered; it stays, and holds a credential: remove it with: rm ${file}`
+        : `${file} is no longer rendered; it stays, since it may hold the work of somebody: remove it yourself`,
     );
   }
   const paths = files.map(({ path }) => path);

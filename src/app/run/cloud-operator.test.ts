@@ -51,6 +51,7 @@ describe('slipway run, for the programs of the cloud operator', () => {
       assert.equal(code, 0);
       assert.match(out, new RegExp(`^Usage: slipway run ${name}`));
       assert.ok(example.startsWith(`slipway run ${name} --`));
+      assert.doesNotMatch(out, /SLIPWAY_|One of ,|Default .*Default/);
     });
   }
 

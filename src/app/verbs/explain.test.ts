@@ -85,6 +85,16 @@ describe('slipway explain', () => {
       code: 'CCM-X01',
       want: 'unknown code "CCM-X01". All codes: npx slipway explain',
     },
+    {
+      name: 'the rule whose prefix is missing',
+      code: 'w07',
+      want: 'unknown code "W07". Nearest: CCM-W07 (toleration of nodes that are not initialised), CCM-W06 (replicas on different nodes), CCM-W08 (toleration of nodes without a network). All codes: npx slipway explain',
+    },
+    {
+      name: 'the first rules of several letters for the prefix',
+      code: 'CCM',
+      want: 'unknown code "CCM". Nearest: CCM-W01 (a container with the name by which images are replaced), CCM-B01 (nothing but static pods), CCM-I01 (images that images.json has). All codes: npx slipway explain',
+    },
     { name: 'none for a word', code: 'port', want: 'unknown code "PORT". All codes: npx slipway explain' },
   ];
   for (const { name, code, want } of unknown) {

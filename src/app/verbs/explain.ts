@@ -36,7 +36,7 @@ export const explainVerb = defineVerb({
     }
     const rule = MANIFEST_RULES.find(({ id }) => id === code);
     if (rule === undefined) {
-      const nearest = code.startsWith(RULE_PREFIX) ? nearestRules(code, MANIFEST_RULES) : nearestCodes(code);
+      const nearest = RULE_LIKE.test(code) ? nearestRules(code, MANIFEST_RULES) : nearestCodes(code);
       throw usageError(`unknown code "${shown(code)}"${offered(nearest)}. All codes: npx slipway explain`);
     }
     const { id, ...text } = rule;
@@ -46,7 +46,8 @@ export const explainVerb = defineVerb({
 });
 
 const CODES: readonly FailureCode[] = Object.keys(FAILURES).filter(isFailureCode);
-const RULE_PREFIX = 'CCM-';
+/** As a whole or only a part of it: `CCM`, `CCM-W` and `W07`, too. */
+const RULE_LIKE = /^(?:CCM(?:-|$)|(?=[A-Z]\d{1,2}$))(?<letter>[A-Z]?)(?<digits>\d*)/;
 const OFFERED = 3;
 
 interface Offer {
@@ -65,10 +66,10 @@ function nearestCodes(text: string): readonly Offer[] {
   }));
 }
 
-/** Those of the same letter, the next ones by number first. */
+/** Those of the same letter, the next ones by number first; without a letter the first of several. */
 function nearestRules(text: string, rules: readonly ManifestRule[]): readonly Offer[] {
-  const [, letter = '', digits = ''] = /^CCM-([A-Z])(\d*)/.exec(text) ?? [];
-  const related = rules.filter(({ id }) => id.startsWith(`${RULE_PREFIX}${letter}`) && letter !== '');
+  const { letter = '', digits = '' } = RULE_LIKE.exec(text)?.groups ?? {};
+  const related = rules.filter(({ id }) => id.startsWith(`CCM-${letter}`));
   return nearestBy(related, ({ id }) => Number(id.slice(-2)), Number(digits)).map(({ id, title }) => ({
     code: id,
     title,

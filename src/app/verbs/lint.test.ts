@@ -95,6 +95,16 @@ describe('slipway lint', () => {
     });
   });
 
+  it('operator/CCM-W24: expects the namespace that is given, also in the flags of leader election', async () => {
+    const own = 'openshift-acme-cloud-controller-manager';
+    const elsewhere = acmeText('deployment').replaceAll('openshift-cloud-controller-manager', own);
+    const codes = ({ json }: { readonly json: unknown }) =>
+      (json as { findings: readonly { code: string }[] }).findings.map(({ code }) => code);
+    const given = { 'cloud-config': 'true' };
+    assert.deepEqual(codes(await lint(elsewhere, given, 'a.yaml')).toSorted(), ['CCM-W24', 'CCM-W31', 'CCM-W34']);
+    assert.deepEqual(codes(await lint(elsewhere, { ...given, namespace: own }, 'a.yaml')), ['CCM-W34']);
+  });
+
   it('experience/X5: speaks without symbols where that is asked for', async () => {
     const { text } = await lint(definition("platformname: 'x',"), { plain: 'true' });
     assert.match(text, /^provider\.ts:11:3: error SW2110: platformname is unknown\n/);

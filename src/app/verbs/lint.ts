@@ -22,6 +22,12 @@ const settings = {
     default: false,
     description: 'the manifests are of a provider with a cloud configuration: they must use it',
   },
+  namespace: {
+    type: 'string',
+    default: undefined,
+    description:
+      'where the manifests run: openshift-cloud-controller-manager, or with an operator of its own openshift-PROVIDER-cloud-controller-manager',
+  },
 } as const satisfies SettingTable;
 
 /** Checks manifests, or a definition without running anything of it but `declare()`. */
@@ -50,9 +56,10 @@ export const lintVerb = defineVerb({
       ]);
     return async ({ output, folder, clock }, settings, positionals) => {
       const { output: form, plain: isPlain, 'max-warnings': most = Infinity } = settings;
-      const hasCloudConfig = settings['cloud-config'];
+      const { 'cloud-config': hasCloudConfig, namespace: managedNamespace } = settings;
       const startMs = clock.monotonicMs();
-      const report = await lintPath(folder, positionals[0] ?? '.', { hasCloudConfig });
+      const options = { hasCloudConfig, ...(managedNamespace !== undefined && { managedNamespace }) };
+      const report = await lintPath(folder, positionals[0] ?? '.', options);
       const errors = countOf(report.findings, 'error');
       const warnings = countOf(report.findings, 'warning');
       const isFailed = errors > 0 || warnings > most;

@@ -8,7 +8,7 @@ export const RENDER_SETTINGS = {
     of: 'file',
     default: undefined,
     description:
-      'the definition of the provider: a file, or the folder that it is in; provider.ts without it, and for cloud-operator the platforms of OpenShift',
+      'the definition of the provider: a file, or the folder that it is in; provider.ts without it, and for cloud-operator the platforms of OpenShift, of which an id such as aws names one',
   },
   component: {
     type: 'string',
@@ -19,36 +19,41 @@ export const RENDER_SETTINGS = {
   namespace: {
     type: 'string',
     default: undefined,
-    description: 'where it runs; without it, the name of the provider and that of the component',
+    description:
+      'of deploy, rbac and bootstrap: where it runs; without it, the name of the provider and that of the component',
   },
   topology: {
     type: 'string',
     allowed: ['ha', 'sno'],
     default: 'ha',
-    description: 'ha: two replicas; sno: one, for a cluster of a single node',
+    description: 'of deploy, rbac and bootstrap: ha is two replicas, sno is one, for a cluster of a single node',
   },
   'secure-port': {
     type: 'integer',
     min: 0,
     max: 65_535,
     default: 10_258,
-    description: 'its port on the host: another where a second cloud controller manager can be, 0 for none',
+    description:
+      'of deploy, rbac and bootstrap: its port on the host; another where a second cloud controller manager can be, 0 for none',
   },
   'cloud-config': {
     type: 'string',
     allowed: ['none', 'configmap', 'secret'],
     default: 'none',
-    description: 'what holds the cloud configuration, under the name cloud-config and the key cloud.conf',
+    description:
+      'of deploy, rbac and bootstrap: what holds the cloud configuration, under the name cloud-config and the key cloud.conf',
   },
   'cluster-name': {
     type: 'string',
     default: undefined,
-    description: 'what things in the cloud are named after, where a cloud serves several clusters',
+    description:
+      'of deploy, rbac and bootstrap: what things in the cloud are named after, where a cloud serves several clusters',
   },
   'use-service-account-credentials': {
     type: 'boolean',
     default: false,
-    description: 'each controller acts as its own account, which the program then may get tokens for',
+    description:
+      'of deploy, rbac and bootstrap: each controller acts as its own account, which the program then may get tokens for',
   },
   mode: {
     type: 'string',

@@ -25,7 +25,6 @@ async function run(t: TestContext, { config, credentials = {}, flags = [] }: Giv
   let [stdout, stderr] = ['', ''];
   const code = await runAzureInject({
     argv: [...paths, ...flags],
-    env: {},
     stdout: (text) => {
       stdout += text;
     },

@@ -1,7 +1,6 @@
 import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { messageOf, SlipwayError, userError } from '../../base/errors.ts';
-import type { Environment } from '../../kube/config/surroundings.ts';
 import type { ExitCode } from '../../kube/manager/exit-code.ts';
 import { type Flag, flagHelp, type ParsedFlags, parseFlags } from '../../kube/manager/flag-parser.ts';
 import { isJsonObject, type JsonObject } from '../../object/json.ts';
@@ -13,13 +12,15 @@ import { type AzureCredentials, checkCredentials, injectCredentials } from './in
 export interface AzureInjectProgram {
   /** Without the interpreter and the name of the program. */
   readonly argv: readonly string[];
-  readonly env: Environment;
   readonly stdout: (text: string) => void;
   /** Messages. */
   readonly stderr: (text: string) => void;
   /** How it is called, for the help and in front of messages. */
   readonly usage?: string;
 }
+
+/** A variable of whoever starts it is not meant for this program. */
+const NO_ENVIRONMENT = {};
 
 const AZURE_INJECT_NAME = 'azure-config-credentials-injector';
 
@@ -60,9 +61,9 @@ export const AZURE_INJECT_FLAGS: readonly Flag[] = [
 /** 0 when the file is written, 1 when something is missing or cannot be read, 2 for flags that do not fit. */
 export async function runAzureInject(program: AzureInjectProgram): Promise<ExitCode> {
   const { usage = AZURE_INJECT_NAME } = program;
-  const flags = parseFlags(AZURE_INJECT_FLAGS, program.argv, program.env);
+  const flags = parseFlags(AZURE_INJECT_FLAGS, program.argv, NO_ENVIRONMENT);
   if (flags.isHelp) {
-    program.stdout(flagHelp(usage, AZURE_INJECT_FLAGS));
+    program.stdout(flagHelp(usage, AZURE_INJECT_FLAGS, { asksEnvironment: false }));
     return 0;
   }
   if (flags.problems.length > 0) {

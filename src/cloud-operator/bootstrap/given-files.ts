@@ -1,7 +1,8 @@
 import { ConfigMap } from '../../api/generated/core-v1.ts';
 import type { ObjectMeta } from '../../api/object.ts';
-import type { Infrastructure } from '../../api/openshift/config-v1.ts';
+import type { Infrastructure, PlatformType } from '../../api/openshift/config-v1.ts';
 import { messageOf, userError } from '../../base/errors.ts';
+import { nearestWord } from '../../object/nearest-word.ts';
 import { isRecord } from '../../object/record.ts';
 import { parseYaml } from '../../object/yaml.ts';
 import { objectOf, readManifest } from '../render/decode.ts';
@@ -43,7 +44,27 @@ const TEXTS: readonly (readonly string[])[] = [
   ['status', 'infrastructureName'],
 ];
 
-/** Throws a userError unless it holds one. */
+/** All that OpenShift knows: what is not among them is a typo, with which a cluster would come up without a cloud. */
+const PLATFORM_TYPES: Readonly<Record<Exclude<PlatformType, ''>, true>> = {
+  AlibabaCloud: true,
+  AWS: true,
+  Azure: true,
+  BareMetal: true,
+  EquinixMetal: true,
+  External: true,
+  GCP: true,
+  IBMCloud: true,
+  KubeVirt: true,
+  Libvirt: true,
+  None: true,
+  Nutanix: true,
+  OpenStack: true,
+  oVirt: true,
+  PowerVS: true,
+  VSphere: true,
+};
+
+/** Throws a userError unless it holds one that says what the cluster runs on (R11). */
 export function readInfrastructure(given: GivenFile): Infrastructure {
   const object = objectIn(given, 'Infrastructure', 'config.openshift.io/v1');
   const { name = '' } = object.metadata;
@@ -53,8 +74,26 @@ export function readInfrastructure(given: GivenFile): Infrastructure {
     const value = valueAt(object, path) ?? '';
     if (typeof value !== 'string') throw problem(given, `${path.join('.')} is no text; quote it`);
   }
+  checkPlatform(given, object);
   const metadata = { ...object.metadata, name };
   return { ...object, apiVersion: 'config.openshift.io/v1', kind: 'Infrastructure', metadata };
+}
+
+function checkPlatform(given: GivenFile, object: Loose): void {
+  const field = 'status.platformStatus';
+  const status = valueAt(object, field.split('.'));
+  if (status === undefined || status === null) {
+    throw problem(given, `platform status is not populated on infrastructure: ${field} is missing`);
+  }
+  if (!isRecord(status)) throw problem(given, `${field} is no map`);
+  const { type } = status;
+  if (typeof type !== 'string' || type === '')
+    throw problem(given, `no platform provider found on infrastructure: ${field}.type is missing`);
+  if (Object.hasOwn(PLATFORM_TYPES, type)) return;
+  const known = Object.keys(PLATFORM_TYPES);
+  const near = nearestWord(type, known);
+  const hint = near === undefined ? `; there are: ${known.join(', ')}` : `. Did you mean ${near}?`;
+  throw problem(given, `${field}.type "${type}" is no platform of OpenShift${hint}`);
 }
 
 /** Undefined where there is none, or nothing that could have one. */
@@ -70,7 +109,7 @@ function checkFields(given: GivenFile, object: unknown, at: readonly string[], k
 
 const CONFIG_MAPS = {
   kinds: new Map([['ConfigMap', ConfigMap]]),
-  refusal: (kind: string) => `is a ${kind}, not a ConfigMap`,
+  refusal: (kind: string) => `is ${/^[AEIOU]/i.test(kind) ? 'an' : 'a'} ${kind}, not a ConfigMap`,
 };
 
 /** Strictly: a field in the wrong place would be missing later. Values are never part of a message: some are passwords. */

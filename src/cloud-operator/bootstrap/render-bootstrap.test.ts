@@ -78,15 +78,31 @@ describe('renderBootstrap', () => {
     }
   });
 
-  const without: readonly PlatformType[] = ['BareMetal', 'None', 'GCP', 'VSphere', 'AlibabaCloud', 'External'];
+  const without: readonly PlatformType[] = ['BareMetal', 'None', 'GCP', 'VSphere', 'AlibabaCloud'];
   for (const type of without) {
     it(`operator/R87: gives nothing for ${type}, and says why`, () => {
       const { files, hints } = render({ infrastructure: infrastructureText({ type }) });
       assert.deepEqual(files, []);
-      assert.match(
-        hints.join(),
-        type === 'External' ? /name it with --provider/ : new RegExp(`platform ${type} `),
-      );
+      assert.match(hints.join(), new RegExp(`platform ${type} `));
+    });
+  }
+
+  it('operator/R97: refuses platform External without a provider', () => {
+    assert.throws(() => render({ infrastructure: onExternal() }), {
+      message: /^infrastructure\.yaml: platform External .*: name it with --provider$/,
+    });
+  });
+
+  for (const state of ['None', '', undefined] as const) {
+    it(`operator/D2: refuses platform External whose kubelets would not wait: ${state}`, () => {
+      const cloudControllerManager = state === undefined ? {} : { state };
+      const infrastructure = infrastructureText({ type: 'External', external: { cloudControllerManager } });
+      assert.throws(() => render({ infrastructure, images: acmeImages }, acme()), {
+        disposition: 'user',
+        message: new RegExp(
+          `^infrastructure\\.yaml: status\\.platformStatus\\.external\\.cloudControllerManager\\.state is "${state ?? ''}": .* must be External, by platform\\.external`,
+        ),
+      });
     });
   }
 
@@ -115,6 +131,26 @@ describe('renderBootstrap', () => {
       assert.equal(configOf({ infrastructure: azure(), cloudConfig }), undefined);
       assert.equal(configOf({ infrastructure: azure({ name: '' }), cloudConfig }), undefined);
     });
+
+    const names = [
+      { name: 'x', want: '' },
+      { name: 'kube-cloud-config', want: '' },
+      {
+        name: 'y',
+        want: 'cloudConfig.yaml: is ConfigMap openshift-config/y; the Infrastructure names openshift-config/x',
+      },
+      {
+        name: 'x',
+        namespace: 'kube-system',
+        want: 'cloudConfig.yaml: is ConfigMap kube-system/x; the Infrastructure names openshift-config/x',
+      },
+    ];
+    for (const { name, namespace, want } of names) {
+      it(`operator/R85: says when ConfigMap ${name} of ${namespace ?? 'its namespace'} is another than is named`, () => {
+        const cloudConfig = configMapText(name, { 'cloud.conf': 'a' }, namespace);
+        assert.equal(render({ infrastructure: azure({ name: 'x' }), cloudConfig }).hints.join(), want);
+      });
+    }
 
     const FLAG = '--cloud-config=/etc/kubernetes/configs/cloud.conf';
     const flags = [
@@ -193,11 +229,30 @@ describe('renderBootstrap', () => {
         text: `${head}spec: {cloudConfig: {name: 7}}`,
         want: /spec\.cloudConfig\.name is no text; quote it$/,
       },
-      { name: 'no platform status', text: head, want: /^platform status is not populated on infrastructure$/ },
+      {
+        name: 'no platform status',
+        text: head,
+        want: /^infrastructure\.yaml: platform status is not populated on infrastructure: status\.platformStatus is missing$/,
+      },
+      {
+        name: 'a platform status that is text',
+        text: `${head}status: {platformStatus: AWS}`,
+        want: /status\.platformStatus is no map$/,
+      },
+      {
+        name: 'a platform in the wrong case',
+        text: `${head}status: {platformStatus: {type: aws}}`,
+        want: /: status\.platformStatus\.type "aws" is no platform of OpenShift\. Did you mean AWS\?$/,
+      },
+      {
+        name: 'a platform that nobody knows',
+        text: `${head}status: {platformStatus: {type: Bogus}}`,
+        want: /"Bogus" is no platform of OpenShift; there are: AlibabaCloud, AWS, /,
+      },
       {
         name: 'no platform',
         text: `${head}status: {platformStatus: {type: ""}}`,
-        want: /^no platform provider found on infrastructure$/,
+        want: /^infrastructure\.yaml: no platform provider found on infrastructure: status\.platformStatus\.type is missing$/,
       },
     ];
     for (const { name, text, want } of infrastructures) {
@@ -238,10 +293,21 @@ describe('renderBootstrap', () => {
       assert.throws(() => render({ images: secretText('images', {}) }), {
         message: /is a Secret, not a ConfigMap/,
       });
+      assert.throws(() => render({ images: infrastructureText({ type: 'AWS' }) }), {
+        message: /is an Infrastructure, not a ConfigMap/,
+      });
+    });
+
+    it('asks for the ConfigMap of images that are given without it', () => {
+      assert.throws(() => render({ images: '{"cloudControllerManagerAWS": "example.com/aws:7"}' }), {
+        message: 'images.yaml: holds images alone: give the ConfigMap that has them under the key images.json',
+      });
     });
 
     it('operator/R20: refuses images without the one of the platform', () => {
-      assert.throws(() => render({ images: imagesText({}) }), { message: /aws: missed images in config/ });
+      assert.throws(() => render({ images: imagesText({}) }), {
+        message: /aws: missed images in config: .* \(images\.json lacks cloudControllerManagerAWS\)$/,
+      });
     });
   });
 
@@ -285,6 +351,12 @@ describe('renderBootstrap', () => {
         /^Secret acme-credentials lacks ID, KEY, which the provider reads/m,
       );
       assert.doesNotMatch(hintsWith('ID', 'TOKEN', 'KEY'), /acme-credentials/);
+    });
+
+    it('are told of where they are empty, whatever reads them', () => {
+      const credentials = secretText('acme-credentials', { stringData: { id: SECRET, token: '' } });
+      const { hints } = render({ infrastructure: onExternal(), images: acmeImages, credentials }, acme());
+      assert.match(hints.join('\n'), /^Secret acme-credentials has an empty value for token: /m);
     });
 
     it('are told of where they are missing', () => {

@@ -1,14 +1,14 @@
 import { basename } from 'node:path/posix';
-import type { KubeObject } from '../../api/object.ts';
+import type { KubeObject, ObjectMeta } from '../../api/object.ts';
 import type { Infrastructure } from '../../api/openshift/config-v1.ts';
-import { messageOf, userError } from '../../base/errors.ts';
+import { userError } from '../../base/errors.ts';
 import { printYaml } from '../../object/yaml.ts';
 import { composeContext } from '../config/compose.ts';
 import { featureGates } from '../config/feature-gates.ts';
-import { parseImages } from '../config/images.ts';
 import { type CloudProvider, type CloudProviderDefinition, MANAGED_NAMESPACE } from '../definition.ts';
 import type { ProviderRegistry } from '../registry/providers.ts';
 import { type GivenFile, readConfigMap, readInfrastructure, readSecret } from './given-files.ts';
+import { type ImageRules, imagesOf } from './given-images.ts';
 
 /** What an installer has when it makes the bootstrap machine. */
 export interface BootstrapInput {
@@ -35,6 +35,13 @@ export interface RenderedBootstrap {
   readonly hints: readonly string[];
 }
 
+/** Who is asked for pods, and how the images that they get are looked at. */
+export interface BootstrapChoice {
+  readonly registry: ProviderRegistry;
+  readonly provider?: string;
+  readonly imageProblem?: ImageRules['problemOf'];
+}
+
 /** Folders that are there even when nothing is in them (R87). */
 export const BOOTSTRAP_FOLDERS = ['bootstrap', 'config'] as const;
 
@@ -44,11 +51,11 @@ export const BOOTSTRAP_FOLDERS = ['bootstrap', 'config'] as const;
  */
 export function renderBootstrap(
   input: BootstrapInput,
-  { registry, provider: choice }: { readonly registry: ProviderRegistry; readonly provider?: string },
+  { registry, provider: choice, imageProblem }: BootstrapChoice,
 ): RenderedBootstrap {
   const infra = readInfrastructure(input.infrastructure);
-  const images = imagesOf(input.images, registry.imageKeys());
-  const cloudConfig = cloudConfigText(infra, input.cloudConfig);
+  const { images, hints } = imagesOf(input.images, { keys: registry.imageKeys(), problemOf: imageProblem });
+  const { text: cloudConfig, hints: configHints } = cloudConfigOf(infra, input.cloudConfig);
   const context = composeContext({
     // One that is empty is not written: to the pod there is none.
     infra: cloudConfig === '' ? withoutCloudConfig(infra) : infra,
@@ -59,6 +66,7 @@ export function renderBootstrap(
     managedNamespace: MANAGED_NAMESPACE,
   });
   const provider = registry.resolve(infra, { provider: choice });
+  requireExternal(input.infrastructure, infra, provider);
   const pods = provider?.getBootstrapResources(context) ?? [];
   const credentials = credentialFiles(provider, input.credentials);
   return {
@@ -72,13 +80,39 @@ export function renderBootstrap(
       ...(cloudConfig === '' ? [] : [{ path: 'config/cloud.conf', content: cloudConfig, isSecret: false }]),
       ...credentials,
     ],
-    hints: hintsFor(provider, {
-      platform: context.platformType,
-      hasPods: pods.length > 0,
-      cloudConfig,
-      credentials: credentials.map(({ path }) => basename(path)),
-    }),
+    hints: [
+      ...hints,
+      ...configHints,
+      ...hintsFor(provider, {
+        platform: context.platformType,
+        hasPods: pods.length > 0,
+        cloudConfig,
+        credentials,
+      }),
+    ],
   };
+}
+
+/** Kubelets of platform External wait for a cloud only when they are told to at installation (D2). */
+function requireExternal(
+  { file }: GivenFile,
+  { status }: Infrastructure,
+  provider: CloudProvider | undefined,
+): void {
+  const { type, external } = status?.platformStatus ?? {};
+  if (type !== 'External') return;
+  if (provider === undefined) {
+    throw userError(
+      'InvalidFile',
+      `${file}: platform External has the static pods of a provider: name it with --provider`,
+    );
+  }
+  const state = external?.cloudControllerManager?.state ?? '';
+  if (state === 'External' || provider.definition.kubelet?.cloudProvider === '') return;
+  throw userError(
+    'InvalidFile',
+    `${file}: status.platformStatus.external.cloudControllerManager.state is "${state}": kubelets would not wait for a cloud; it must be External, by platform.external.cloudControllerManager: External in the configuration of the installation`,
+  );
 }
 
 const withoutCloudConfig = ({
@@ -89,27 +123,13 @@ const withoutCloudConfig = ({
   spec,
 });
 
-const IMAGES_KEY = 'images.json';
-
-/** Images by key out of the ConfigMap that has `images.json` (R86). Throws a userError that names the file. */
-export function imagesOf(given: GivenFile, keys: readonly string[]): ReadonlyMap<string, string> {
-  const { data, metadata } = readConfigMap(given);
-  const shown = `ConfigMap ${metadata.namespace ?? ''}/${metadata.name}`;
-  const problem = (text: string, cause?: unknown) => userError('InvalidFile', `${given.file}: ${text}`, { cause });
-  if (data === undefined) throw problem('unable to find Data field in provided ConfigMap');
-  const text = data[IMAGES_KEY];
-  if (text === undefined) throw problem(`unable to find images key "${IMAGES_KEY}" in ${shown}`);
-  try {
-    return parseImages({ text, file: IMAGES_KEY, keys });
-  } catch (cause) {
-    throw problem(`unable to decode images content from ${shown}: ${messageOf(cause)}`, cause);
-  }
-}
-
 /** Empty: there is none (R85). */
-function cloudConfigText({ spec }: Infrastructure, given: GivenFile | undefined): string {
+function cloudConfigOf(
+  { spec }: Infrastructure,
+  given: GivenFile | undefined,
+): { readonly text: string; readonly hints: readonly string[] } {
   const { name = '', key = '' } = spec?.cloudConfig ?? {};
-  if (name === '') return '';
+  if (name === '') return { text: '', hints: [] };
   if (given === undefined) {
     throw userError(
       'InvalidFile',
@@ -118,9 +138,21 @@ function cloudConfigText({ spec }: Infrastructure, given: GivenFile | undefined)
   }
   const { data = {}, metadata } = readConfigMap(given);
   const found = ['cloud.conf', key].find((one) => Object.hasOwn(data, one));
-  if (found !== undefined) return data[found] ?? '';
+  if (found !== undefined) return { text: data[found] ?? '', hints: otherName(given, metadata, name) };
   const missing = key === '' ? 'no key cloud.conf' : `neither cloud.conf nor ${key}`;
   throw userError('InvalidFile', `${given.file}: ConfigMap ${metadata.name} has ${missing}`);
+}
+
+/** What the operator itself would take is the one that is named, or what cluster-config-operator made of it (R64). */
+function otherName({ file }: GivenFile, metadata: ObjectMeta, named: string): readonly string[] {
+  const { name, namespace = '' } = metadata;
+  const isIn = (wanted: string): boolean => namespace === '' || namespace === wanted;
+  const isExpected =
+    (name === named && isIn('openshift-config')) ||
+    (name === 'kube-cloud-config' && isIn('openshift-config-managed'));
+  if (isExpected) return [];
+  const found = [namespace, name].filter((part) => part !== '').join('/');
+  return [`${file}: is ConfigMap ${found}; the Infrastructure names openshift-config/${named}`];
 }
 
 function credentialFiles(
@@ -147,8 +179,7 @@ interface HintFacts {
   readonly platform: string;
   readonly hasPods: boolean;
   readonly cloudConfig: string;
-  /** The keys that were given. */
-  readonly credentials: readonly string[];
+  readonly credentials: readonly BootstrapFile[];
 }
 
 function hintsFor(
@@ -156,9 +187,7 @@ function hintsFor(
   { platform, hasPods, cloudConfig, credentials }: HintFacts,
 ): readonly string[] {
   if (provider === undefined) {
-    return platform === 'External'
-      ? ['no static pod: platform External has those of a provider; name it with --provider']
-      : [`no static pod: platform ${platform} has no cloud controller manager`];
+    return [`no static pod: platform ${platform} has no cloud controller manager`];
   }
   if (!hasPods) {
     return [
@@ -178,7 +207,7 @@ function hintsFor(
 
 function credentialHints(
   { bootstrapSecret, bootstrapSecretKeys = [] }: CloudProviderDefinition,
-  given: readonly string[],
+  given: readonly BootstrapFile[],
 ): readonly string[] {
   if (bootstrapSecret === undefined) return [];
   const folder = `/etc/kubernetes/bootstrap-secrets/${bootstrapSecret}/`;
@@ -187,7 +216,15 @@ function credentialHints(
       `no credentials: give Secret ${bootstrapSecret} with --credentials-file, or put its keys into ${folder}`,
     ];
   }
-  const missing = bootstrapSecretKeys.filter((key) => !given.includes(key));
-  if (missing.length === 0) return [];
-  return [`Secret ${bootstrapSecret} lacks ${missing.join(', ')}, which the provider reads: add it to the Secret`];
+  const keys = given.map(({ path }) => basename(path));
+  const missing = bootstrapSecretKeys.filter((key) => !keys.includes(key));
+  const empty = given.filter(({ content }) => content.length === 0).map(({ path }) => basename(path));
+  return [
+    ...(missing.length === 0
+      ? []
+      : [`Secret ${bootstrapSecret} lacks ${missing.join(', ')}, which the provider reads: add it to the Secret`]),
+    ...(empty.length === 0
+      ? []
+      : [`Secret ${bootstrapSecret} has an empty value for ${empty.join(', ')}: the provider would get nothing`]),
+  ];
 }

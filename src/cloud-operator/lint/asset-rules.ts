@@ -7,16 +7,16 @@ export const ASSET_RULES = {
   template: {
     id: 'CCM-T01',
     severity: 'error',
-    title: 'values that templates can name',
-    why: 'a value that nobody gives would be missing in the cluster, not here',
-    fix: 'use a value that every template has, or add it to values of the definition',
+    title: 'whole templates, with values that they can name',
+    why: 'the operator renders templates in the cluster: what it cannot render is missing there, not here',
+    fix: 'end what is begun; use values that every template has, or add them to values of the definition',
   },
   fields: {
     id: 'CCM-T02',
     severity: 'error',
     title: 'YAML of one object, with fields as the API spells them, each once and of its type',
-    why: 'a field that the API does not know is dropped, and with it what it was for',
-    fix: 'write the field as the API does; kubectl explain shows how',
+    why: 'what is no object cannot be applied, and a field that the API does not know would be dropped',
+    fix: 'write YAML with one object in it, and its fields as kubectl explain shows them',
   },
   kinds: {
     id: 'CCM-T03',

@@ -1,6 +1,6 @@
 import { isRecord } from '../../object/record.ts';
 import type { LocatedYaml } from '../../object/yaml.ts';
-import type { CloudProviderDefinition } from '../definition.ts';
+import { type CloudProviderDefinition, MANAGED_NAMESPACE } from '../definition.ts';
 import { specimenContext } from '../render/specimen.ts';
 import { templateValues } from '../render/values.ts';
 import { ASSET_RULES } from './asset-rules.ts';
@@ -20,6 +20,9 @@ export interface LooseFile {
   readonly text: string;
 }
 
+/** What only a definition would say. */
+export type LooseFacts = Pick<LintContext, 'hasCloudConfig'> & Partial<Pick<LintContext, 'managedNamespace'>>;
+
 /** What the operator gives an image without being told by a definition (R25.3). */
 const BOUND = ['cloud-controller-manager', 'cloud-node-manager'] as const;
 const IMAGE_FIELD = /\{\{[^{}]*\.images\.(?<field>[A-Za-z_]\w*)/g;
@@ -30,10 +33,10 @@ const IMAGE_FIELD = /\{\{[^{}]*\.images\.(?<field>[A-Za-z_]\w*)/g;
  */
 export function lintFiles(
   files: readonly LooseFile[],
-  { hasCloudConfig }: Pick<LintContext, 'hasCloudConfig'>,
+  { hasCloudConfig, managedNamespace = MANAGED_NAMESPACE }: LooseFacts,
 ): readonly FileFinding[] {
   const definition = assumedDefinition(files);
-  const context = specimenContext(definition);
+  const context = { ...specimenContext(definition), managedNamespace };
   const documents = files.map((file) => ({ file, held: documentsOf(file) }));
   const secrets = new Set(documents.flatMap(({ held }) => held.flatMap((one) => requestedSecret(one) ?? [])));
   const { platformLabel: _unknown, ...known } = lintContextOf(definition, context);

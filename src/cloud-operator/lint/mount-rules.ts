@@ -39,7 +39,7 @@ export const MOUNT_RULES: readonly WorkloadRule[] = [
     targets: ['deployment'],
     title: 'a cloud configuration on both sides, or on none',
     why: 'the operator keeps ConfigMap cloud-conf only for providers that declare it',
-    fix: 'declare cloudConfig in the definition, mount ConfigMap cloud-conf, and pass --cloud-config',
+    fix: 'declare cloudConfig in the definition (for manifests without one, lint with --cloud-config), mount ConfigMap cloud-conf, and pass --cloud-config',
     check: cloudConfigProblem,
   },
   {
@@ -87,10 +87,11 @@ function seesTrustedCa(workload: Workload): boolean {
 
 function cloudConfigProblem(workload: Workload, { hasCloudConfig }: LintContext): Problem | undefined {
   const isMounted = mountsCloudConf(workload);
-  const at = [...workload.podPath, 'volumes'];
-  if (!hasCloudConfig) return unless(!isMounted, 'cloud-conf mounted but not declared', at);
-  if (!isMounted) return { text: 'cloud-conf declared but not mounted', at };
   const isPassed = (flagOf(workload, '--cloud-config') ?? '') !== '';
+  const at = [...workload.podPath, 'volumes'];
+  if (!hasCloudConfig && isMounted) return { text: 'cloud-conf mounted but not declared', at };
+  if (!hasCloudConfig) return unless(!isPassed, '--cloud-config is passed, but cloud-conf is not mounted', at);
+  if (!isMounted) return { text: 'cloud-conf declared but not mounted', at };
   return unless(isPassed, 'cloud-conf declared and mounted, but --cloud-config is not passed', [
     ...workload.podPath,
     'containers',

@@ -8,7 +8,7 @@ const APP = 'cloud-manager-operator';
  * Of the host. Beside the operator of the payload, which is on the same machines, they have to be others than its ports:
  * no machine would be left where there is only one. These are in OpenShift's range and not in its registry of host ports.
  */
-const PORTS = {
+export const OPERATOR_PORTS = {
   replace: { metrics: 9258, operatorHealth: 9259, configSyncHealth: 9260 },
   sidecar: { metrics: 9268, operatorHealth: 9269, configSyncHealth: 9270 },
 } as const;
@@ -98,13 +98,13 @@ function podSpec(installation: Installation): PodSpec {
 const operatorContainer = (installation: Installation): Container => ({
   ...containerOf(installation, 'cloud-operator', [
     `--images-json=${IMAGES_FOLDER}/images.json`,
-    `--metrics-bind-address=:${PORTS[installation.mode].metrics}`,
-    `--health-addr=127.0.0.1:${PORTS[installation.mode].operatorHealth}`,
+    `--metrics-bind-address=:${OPERATOR_PORTS[installation.mode].metrics}`,
+    `--health-addr=127.0.0.1:${OPERATOR_PORTS[installation.mode].operatorHealth}`,
     `--tls-cert-dir=${SERVING_FOLDER}`,
   ]),
   ports: [
-    { name: 'metrics', containerPort: PORTS[installation.mode].metrics, protocol: 'TCP' },
-    { name: 'healthz', containerPort: PORTS[installation.mode].operatorHealth, protocol: 'TCP' },
+    { name: 'metrics', containerPort: OPERATOR_PORTS[installation.mode].metrics, protocol: 'TCP' },
+    { name: 'healthz', containerPort: OPERATOR_PORTS[installation.mode].operatorHealth, protocol: 'TCP' },
   ],
   resources: { requests: { cpu: '10m', memory: '50Mi' } },
   volumeMounts: [
@@ -116,10 +116,12 @@ const operatorContainer = (installation: Installation): Container => ({
 
 const configSyncContainer = (installation: Installation): Container => ({
   ...containerOf(installation, 'cloud-config-sync', [
-    `--health-addr=127.0.0.1:${PORTS[installation.mode].configSyncHealth}`,
+    `--health-addr=127.0.0.1:${OPERATOR_PORTS[installation.mode].configSyncHealth}`,
     `--system-trust-bundle=${SYSTEM_TRUST_FOLDER}/tls-ca-bundle.pem`,
   ]),
-  ports: [{ name: 'healthz-sync', containerPort: PORTS[installation.mode].configSyncHealth, protocol: 'TCP' }],
+  ports: [
+    { name: 'healthz-sync', containerPort: OPERATOR_PORTS[installation.mode].configSyncHealth, protocol: 'TCP' },
+  ],
   resources: { requests: { cpu: '10m', memory: '25Mi' } },
   volumeMounts: [
     { name: 'host-etc-kube', mountPath: HOST_FOLDER, readOnly: true },
@@ -178,7 +180,7 @@ export const metricsService = ({ mode, names }: Installation): Service => ({
     type: 'ClusterIP',
     clusterIP: 'None',
     ports: [
-      { name: 'metrics', port: PORTS[mode].metrics, targetPort: 'metrics' },
+      { name: 'metrics', port: OPERATOR_PORTS[mode].metrics, targetPort: 'metrics' },
       ...(mode === 'replace' ? [WEBHOOK] : []),
     ],
     selector: { 'k8s-app': APP },

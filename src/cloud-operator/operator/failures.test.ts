@@ -155,7 +155,8 @@ describe('the cloud operator when something fails', () => {
   it('operator/R20: an image that is missing is told at once', async () => {
     const { images } = operatorSettings();
     await using env = await onAws({ images: { ...images, read: () => Promise.resolve('{}') } });
-    const problem = 'aws: missed images in config: CloudControllerManager: non zero value required';
+    const problem =
+      'aws: missed images in config: CloudControllerManager: non zero value required (images.json lacks cloudControllerManagerAWS)';
     assert.ok((await degraded(env))?.endsWith(`because failed to sync operands: ${problem}`), await degraded(env));
     await expectNoWrites(env.recorder, () => env.advance(599_000));
   });

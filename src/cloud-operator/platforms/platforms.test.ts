@@ -331,7 +331,8 @@ describe('the built-in platforms', () => {
 
     it(`operator/R20: ${row.id} cannot be rendered without its images`, () => {
       const missing = row.images.map((field) => `${field}: non zero value required`).join(';');
-      const message = `${row.id}: missed images in config: ${missing}`;
+      const keys = Object.keys(definitionOf(row.id).images).toSorted().join(', ');
+      const message = `${row.id}: missed images in config: ${missing} (images.json lacks ${keys})`;
       assert.throws(() => render(row, { images: new Map() }), { message });
     });
 

@@ -86,7 +86,11 @@ export const OPERATOR_FLAGS: readonly Flag[] = [
   text('tls-cert-dir', '', 'Folder with tls.crt and tls.key; one of its own until they are there.'),
   text('tls-min-version', '', 'Least version of TLS, such as VersionTLS12; else the profile of the cluster.'),
   list('tls-cipher-suites', '', 'Cipher suites by the names of Go; else the profile of the cluster.'),
-  on('prune', 'false', 'Delete operands that are not rendered any more. Default true with --mode=sidecar.'),
+  on(
+    'prune',
+    'false',
+    'Delete operands that are not rendered any more; always with --mode=sidecar, unless this says false.',
+  ),
 ];
 
 /** Of the program that keeps cloud config and authorities in step. */

@@ -50,7 +50,7 @@ export async function runOperatorProgram(program: OperatorProgram, parts: Progra
   const { flags, lease } = parts;
   const { isHelp, problems, settings } = readSettings({ argv, env, flags, lease, registry });
   if (isHelp) {
-    stdout(flagHelp(usage, [...PROGRAM_FLAGS, ...flags]));
+    stdout(flagHelp(usage, [...PROGRAM_FLAGS, ...flags], { asksEnvironment: false }));
     return 0;
   }
   if (problems.length > 0) {

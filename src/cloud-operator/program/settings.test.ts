@@ -102,6 +102,26 @@ describe('settings of the cloud operator', () => {
     assert.equal(read('--provider=nowhere', '--mode=sidecar').problems.length, 1);
   });
 
+  it('operator/R1: says everything that is wrong at once', () => {
+    const { problems } = read(
+      '--nonsense',
+      '--health-addr=9440',
+      '--metrics-bind-address=:99999',
+      '--tls-min-version=1.2',
+      '--tls-cipher-suites=WEAK',
+    );
+    const said = [
+      '--nonsense',
+      '--health-addr',
+      '--metrics-bind-address',
+      '--tls-min-version',
+      '--tls-cipher-suites',
+    ];
+    assert.equal(problems.length, said.length, problems.join('\n'));
+    said.forEach((flag, index) => assert.match(problems[index] ?? '', new RegExp(flag)));
+    assert.doesNotMatch(problems.join(), /--help/);
+  });
+
   it('operator/R1: of config-sync are fewer', () => {
     const source = { env: {}, flags: CONFIG_SYNC_FLAGS, lease: 'configSyncLease', registry } as const;
     const { settings, problems } = readSettings({ ...source, argv: ['--system-trust-bundle=/a'] });

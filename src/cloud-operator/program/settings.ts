@@ -3,6 +3,7 @@ import type { LogLevel } from '../../base/log.ts';
 import type { Environment } from '../../kube/config/surroundings.ts';
 import { type Flag, parseFlags } from '../../kube/manager/flag-parser.ts';
 import { FlagReader } from '../../kube/manager/flag-reader.ts';
+import { parseBindAddress } from '../../kube/serving/bind-address.ts';
 import { dnsLabelProblems } from '../../object/names.ts';
 import type { ElectionFlags } from '../config/election.ts';
 import { STUB_VERSION } from '../config/feature-gates.ts';
@@ -67,7 +68,7 @@ export function readSettings({ argv, env, flags, lease, registry }: SettingSourc
   const problems = [...parsed.problems];
   const { mode, names, provider } = placeOf(read, registry, problems);
   const tls = { minVersion: read.text('tls-min-version'), cipherSuites: read.list('tls-cipher-suites') };
-  problems.push(...tlsProblems(tls));
+  problems.push(...addressProblems(read), ...tlsProblems(tls));
   const releaseVersion = env['RELEASE_VERSION'] || UNKNOWN_VERSION;
   const settings: OperatorSettings = {
     mode,
@@ -129,9 +130,19 @@ function sidecarProblems(chosen: CloudProviderDefinition | undefined, longestNam
   return [`--provider: ${id} is too long for --mode=sidecar: its namespace ${longestName} ${problem}`];
 }
 
-function tlsProblems(tls: TlsFlags): readonly string[] {
+const tlsProblems = ({ minVersion, cipherSuites }: TlsFlags): readonly string[] => [
+  ...problemOf(() => tlsFromFlags({ minVersion, cipherSuites: [] })),
+  ...problemOf(() => tlsFromFlags({ minVersion: '', cipherSuites })),
+];
+
+const addressProblems = (read: FlagReader): readonly string[] =>
+  ['health-addr', 'metrics-bind-address'].flatMap((name) =>
+    problemOf(() => parseBindAddress(read.text(name), `--${name}`)),
+  );
+
+function problemOf(check: () => unknown): readonly string[] {
   try {
-    tlsFromFlags(tls);
+    check();
     return [];
   } catch (thrown) {
     return [messageOf(thrown)];

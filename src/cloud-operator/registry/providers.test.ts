@@ -208,6 +208,21 @@ describe('whether kubelets wait for a cloud controller manager', () => {
 });
 
 describe('what follows from the providers that are there', () => {
+  it('operator/R20: are the images without which nothing can be deployed, for one or for all', () => {
+    const all = registry();
+    const images = {
+      needed: { field: 'Needed', payloadTag: 'needed' },
+      extra: { field: 'Extra', payloadTag: 'extra', optional: true },
+    };
+    all.register(define('gcp', { type: 'GCP' }, { images }));
+    assert.deepEqual(all.requiredImages({ provider: 'gcp' }), ['needed']);
+    assert.deepEqual(all.requiredImages(), [
+      'cloudControllerManageraws',
+      'cloudControllerManagerOperator',
+      'needed',
+    ]);
+  });
+
   it('operator/R96: is all of it without one of External', () => {
     const all = registry();
     assert.deepEqual(all.imageKeys(), ['cloudControllerManagerOperator', 'cloudControllerManageraws']);

@@ -93,6 +93,12 @@ export class ProviderRegistry {
     return [...payloadTags(this.#definitions()).keys()];
   }
 
+  /** Those without which nothing can be deployed for a cluster, or for any (R20). */
+  requiredImages(choice?: ProviderChoice): readonly string[] {
+    const bindings = this.#chosen(choice).flatMap(({ definition }) => Object.entries(definition.images));
+    return [...new Set(bindings.filter(([, { optional }]) => optional !== true).map(([key]) => key))];
+  }
+
   /** With placeholders, but for that of the operator when it is given. */
   imagesJson(operatorImage?: string): Readonly<Record<string, string>> {
     return imagesJson(this.#definitions(), operatorImage);

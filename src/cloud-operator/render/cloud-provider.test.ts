@@ -136,7 +136,7 @@ describe('what a cloud provider has applied', () => {
       reason: 'MissingImages',
       disposition: 'terminal',
       message:
-        'acme: missed images in config: CloudControllerManager: non zero value required;Operator: non zero value required',
+        'acme: missed images in config: CloudControllerManager: non zero value required;Operator: non zero value required (images.json lacks cloudControllerManagerAcme, cloudControllerManagerOperator)',
     });
   });
 

@@ -35,7 +35,11 @@ function imageValues({ id, images }: CloudProviderDefinition, context: RenderCon
   const missing = bindings.filter(({ key, optional }) => optional !== true && !context.images.get(key));
   if (missing.length > 0) {
     const names = missing.map(({ key, field = key }) => field);
-    throw terminalError('MissingImages', `${id}: missed images in config: ${listed(names)}`);
+    const keys = missing.map(({ key }) => key).toSorted();
+    throw terminalError(
+      'MissingImages',
+      `${id}: missed images in config: ${listed(names)} (images.json lacks ${keys.join(', ')})`,
+    );
   }
   return Object.fromEntries(
     bindings.flatMap(({ key, field }) => (field === undefined ? [] : [[field, context.images.get(key) ?? '']])),

@@ -30,7 +30,7 @@ export interface ParsedFlags {
   /** Flags that somebody has set. */
   readonly given: ReadonlySet<string>;
   readonly isHelp: boolean;
-  /** Everything that is wrong, not only the first of it. */
+  /** Everything that is wrong, not only the first of it; that `--help` helps is for the caller to say, once. */
   readonly problems: readonly string[];
 }
 
@@ -114,11 +114,9 @@ const isMeantAsValue = (word: string, next = '-'): boolean =>
   word.startsWith('-') && !word.includes('=') && !next.startsWith('-');
 
 function unknownWord(word: string, name: string, known: readonly string[]): string {
-  if (name === '') return `"${word}" is no flag; --help shows what this program takes`;
+  if (name === '') return `"${word}" is no flag`;
   const near = nearestWord(name, known);
-  return near === undefined
-    ? `--${name} is not known; --help lists all flags`
-    : `--${name} is not known; did you mean --${near}?`;
+  return near === undefined ? `--${name} is not known` : `--${name} is not known; did you mean --${near}?`;
 }
 
 /** What a text means for a flag; throws when it means nothing. */
@@ -135,7 +133,7 @@ const READERS: Readonly<Record<FlagType, (text: string, flag: Flag) => FlagValue
     return truth;
   },
   choice: (text, { choices = [] }) => {
-    if (!choices.includes(text)) throw new Error(`"${text}" is none of ${choices.join(', ')}`);
+    if (!choices.includes(text)) throw new Error(`"${text}" is none of ${shownChoices(choices)}`);
     return text;
   },
   number: (text, { range: [least, most] = [0, Number.MAX_SAFE_INTEGER], isFraction = false }) => {
@@ -148,17 +146,32 @@ const READERS: Readonly<Record<FlagType, (text: string, flag: Flag) => FlagValue
   },
 };
 
-/** One line per way to call the program, and per flag with its default and how its variable is named. */
-export function flagHelp(program: string, flags: readonly Flag[], more: readonly string[] = []): string {
+/** Nobody writes the empty one, which stands for "not said". */
+const shownChoices = (choices: readonly string[]): string => choices.filter((choice) => choice !== '').join(', ');
+
+export interface HelpOptions {
+  /** Other ways to call the program. */
+  readonly ways?: readonly string[];
+  /** Whether flags can be set by variables: true unless said otherwise. */
+  readonly asksEnvironment?: boolean;
+}
+
+/** One line per way to call the program, and per flag with its default; last how variables are named. */
+export function flagHelp(
+  program: string,
+  flags: readonly Flag[],
+  { ways = [], asksEnvironment = true }: HelpOptions = {},
+): string {
   const left = flags.map(({ name, type }) => `  --${name}${type === 'switch' ? '' : ` <${type}>`}`);
   const width = Math.max(...left.map((text) => text.length));
   const lines = flags.map((flag, index) => {
-    const hint = flag.choices === undefined ? '' : ` One of ${flag.choices.join(', ')}.`;
+    const hint = flag.choices === undefined ? '' : ` One of ${shownChoices(flag.choices)}.`;
     const standard = flag.default === '' ? '' : ` Default ${flag.default}.`;
     return `${(left[index] ?? '').padEnd(width)}  ${flag.description}${hint}${standard}`;
   });
-  const usage = [`Usage: ${program} [flags]`, ...more.map((way) => `       ${program} ${way}`)];
-  return [...usage, '', ...lines, '', ...environmentHint(flags), ''].join('\n');
+  const usage = [`Usage: ${program} [flags]`, ...ways.map((way) => `       ${program} ${way}`)];
+  const hint = asksEnvironment ? ['', ...environmentHint(flags)] : [];
+  return [...usage, '', ...lines, ...hint, ''].join('\n');
 }
 
 /** One of the flags as an example, with a dash in its name where there is such. */

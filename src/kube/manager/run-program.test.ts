@@ -71,7 +71,7 @@ describe('runProgram', () => {
   const bad = [
     { name: 'an unknown flag', argv: ['--metric-secure'], want: /did you mean --metrics-secure\?/ },
     { name: 'a mistyped subcommand', argv: ['manifest', '--image=x'], want: /did you mean manifests\?/ },
-    { name: 'a word that is no flag', argv: ['server'], want: /"server" is no flag; --help shows/ },
+    { name: 'a word that is no flag', argv: ['server'], want: /"server" is no flag\n--help lists all flags\n$/ },
     {
       name: 'an election without a namespace',
       argv: [...OFF, '--leader-elect'],

@@ -59,7 +59,7 @@ export async function runProgram(program: Program): Promise<ExitCode> {
     return finish(host, exitCodeOf(thrown));
   }
   if (settings.isHelp) {
-    stdout(flagHelp(name, runtimeFlags, [MANIFESTS_USAGE]));
+    stdout(flagHelp(name, runtimeFlags, { ways: [MANIFESTS_USAGE] }));
     return finish(host, 0);
   }
   const write = settings.logFormat === 'text' ? (line: string) => stderr(logText(line)) : stderr;

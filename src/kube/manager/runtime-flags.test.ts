@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { environmentName, flagHelp } from './flag-parser.ts';
+import { environmentName, type Flag, flagHelp } from './flag-parser.ts';
 import { parseRuntimeFlags, runtimeFlags } from './runtime-flags.ts';
 
 const parse = (argv: readonly string[], env: Record<string, string> = {}) => parseRuntimeFlags('demo', argv, env);
@@ -23,6 +23,21 @@ describe('runtimeFlags', () => {
     for (const flag of runtimeFlags) assert.match(help, new RegExp(`^  --${flag.name}[ <]`, 'm'));
     assert.match(help, /--metrics-bind-address .*Default :8080\./);
     assert.equal(new Set(runtimeFlags.map(environmentName)).size, runtimeFlags.length);
+    assert.match(help, /\n\nEach flag can be set in the environment too: .*\n$/);
+  });
+
+  it('runtime/M8: the help speaks of no environment that is not asked, and of no empty choice', () => {
+    const flag: Flag = {
+      name: 'mode',
+      type: 'choice',
+      default: '',
+      choices: ['', 'a', 'b'],
+      description: 'How.',
+    };
+    assert.equal(
+      flagHelp('demo', [flag], { asksEnvironment: false }),
+      'Usage: demo [flags]\n\n  --mode <choice>  How. One of a, b.\n',
+    );
   });
 });
 
@@ -114,7 +129,7 @@ describe('parseRuntimeFlags', () => {
   });
 
   it('suggests nothing when nothing is near, and does not take __proto__ for a flag', () => {
-    assert.throws(() => parse(['--xyzzyplugh']), /--xyzzyplugh is not known; --help lists all flags/);
+    assert.throws(() => parse(['--xyzzyplugh']), /^[^;]*--xyzzyplugh is not known\n--help lists all flags$/);
     assert.throws(() => parse(['--__proto__=1']), /--__proto__ is not known/);
   });
 

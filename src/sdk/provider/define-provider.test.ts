@@ -92,10 +92,17 @@ const CASES: readonly { name: string; given: unknown; path: string; code: string
   { name: 'a name in capitals', given: input({ name: 'Acme' }), path: 'name', code: 'SW2114', says: /not "Acme"/ },
   {
     name: 'a name that is too long',
-    given: input({ name: 'a'.repeat(41) }),
+    given: input({ name: 'a'.repeat(39) }),
     path: 'name',
     code: 'SW2114',
-    says: /at most 40/,
+    says: /at most 38/,
+  },
+  {
+    name: 'the name of every cloud that clusters do not know',
+    given: input({ name: 'external' }),
+    path: 'name',
+    code: 'SW2114',
+    says: /must not be "external"/,
   },
   { name: 'a name ending in a dash', given: input({ name: 'acme-' }), path: 'name', code: 'SW2114', says: /not/ },
   {

@@ -35,9 +35,20 @@ import {
 } from './shape.ts';
 import { defaultClusterKey, tagRules } from './tag-checks.ts';
 
-const LONGEST_NAME = 40;
+/** `<name>-cloud-controller-manager` is a namespace, a Service and the tag of an image: at most 63 characters. */
+const LONGEST_NAME = 63 - '-cloud-controller-manager'.length;
+/** What kubelets, and OpenShift, call every cloud that they do not know. */
+const NOBODY = 'external';
 
 const name: Shape = (value, path, note) => {
+  if (value === NOBODY) {
+    return note({
+      path,
+      code: 'SW2114',
+      message: `${path} must not be "${NOBODY}": clusters call every cloud so that they do not know`,
+      hint: 'write the name of your cloud',
+    });
+  }
   const isName = typeof value === 'string' && /^[a-z]([a-z0-9-]*[a-z0-9])?$/.test(value);
   if (isName && value.length <= LONGEST_NAME) return;
   const label = typeof value === 'string' ? value.toLowerCase().replace(/[^a-z0-9]+/g, '-') : '';
