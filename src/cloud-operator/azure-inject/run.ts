@@ -2,6 +2,7 @@ import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { messageOf, SlipwayError, userError } from '../../base/errors.ts';
 import type { ExitCode } from '../../kube/manager/exit-code.ts';
+import { switchFlag, textFlag } from '../../kube/manager/flag-makers.ts';
 import { type Flag, flagHelp, type ParsedFlags, parseFlags } from '../../kube/manager/flag-parser.ts';
 import { isJsonObject, type JsonObject } from '../../object/json.ts';
 import { JsonProblem, parseJsonBytes } from '../../object/json-text.ts';
@@ -25,37 +26,28 @@ const NO_ENVIRONMENT = {};
 const AZURE_INJECT_NAME = 'azure-config-credentials-injector';
 
 export const AZURE_INJECT_FLAGS: readonly Flag[] = [
-  {
-    name: 'cloud-config-file-path',
-    type: 'text',
-    default: '/tmp/cloud-config/cloud.conf',
-    description: 'The cloud configuration without credentials.',
-  },
-  {
-    name: 'output-file-path',
-    type: 'text',
-    default: '/tmp/merged-cloud-config/cloud.conf',
-    description: 'Where the configuration with credentials goes.',
-  },
-  {
-    name: 'creds-path',
-    type: 'text',
-    default: '/etc/azure/credentials',
-    description: 'The folder with the files of the Secret.',
-  },
-  {
-    name: 'disable-identity-extension-auth',
-    type: 'switch',
-    default: 'false',
-    description: 'Turns managed identities off where the configuration says something about them.',
-  },
-  {
-    name: 'enable-azure-workload-identity',
-    type: 'text',
-    default: 'false',
-    description: 'Accepted and without effect: the files of the Secret tell.',
-  },
-  { name: 'v', type: 'text', default: '0', description: 'Accepted and without effect.' },
+  textFlag(
+    'cloud-config-file-path',
+    '/tmp/cloud-config/cloud.conf',
+    'The cloud configuration without credentials.',
+  ),
+  textFlag(
+    'output-file-path',
+    '/tmp/merged-cloud-config/cloud.conf',
+    'Where the configuration with credentials goes.',
+  ),
+  textFlag('creds-path', '/etc/azure/credentials', 'The folder with the files of the Secret.'),
+  switchFlag(
+    'disable-identity-extension-auth',
+    'false',
+    'Turns managed identities off where the configuration says something about them.',
+  ),
+  textFlag(
+    'enable-azure-workload-identity',
+    'false',
+    'Accepted and without effect: the files of the Secret tell.',
+  ),
+  textFlag('v', '0', 'Accepted and without effect.'),
 ];
 
 /** 0 when the file is written, 1 when something is missing or cannot be read, 2 for flags that do not fit. */

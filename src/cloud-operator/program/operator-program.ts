@@ -1,13 +1,9 @@
-import type { Clock } from '../../base/clock.ts';
-import { createLog, type Log } from '../../base/log.ts';
+import type { Log } from '../../base/log.ts';
 import { apiAccess } from '../../kube/config/api-access.ts';
-import type { ClusterAccess } from '../../kube/config/cluster-access.ts';
-import type { Environment } from '../../kube/config/surroundings.ts';
+import { type ComponentProgram, type ComponentStart, runComponent } from '../../kube/manager/component-run.ts';
 import { createManager } from '../../kube/manager/create-manager.ts';
-import { type ExitCode, exitCodeOf, failureFields } from '../../kube/manager/exit-code.ts';
+import type { ExitCode } from '../../kube/manager/exit-code.ts';
 import { flagHelp } from '../../kube/manager/flag-parser.ts';
-import { logText } from '../../kube/manager/log-text.ts';
-import type { Transport } from '../../kube/transport/transport.ts';
 import { dependsOnTopology, electionTiming } from '../config/election.ts';
 import type { TlsSettings } from '../config/tls-profile.ts';
 import type { ProviderRegistry } from '../registry/providers.ts';
@@ -18,25 +14,8 @@ import { refuseForeignLeader } from './foreign-leader.ts';
 import { type OperatorSettings, readSettings } from './settings.ts';
 
 /** One run of a program of the operator, and what it runs in. */
-export interface OperatorProgram {
-  /** Without the interpreter and the name of the program. */
-  readonly argv: readonly string[];
-  readonly env: Environment;
-  readonly homeDir: string;
-  readonly version: string;
-  readonly clock: Clock;
-  /** Aborts when it is to stop. */
-  readonly signal: AbortSignal;
-  readonly stdout: (text: string) => void;
-  /** Logs and messages. */
-  readonly stderr: (text: string) => void;
+export interface OperatorProgram extends ComponentProgram {
   readonly registry: ProviderRegistry;
-  /** How it is called, for the help. */
-  readonly usage?: string;
-  /** Instead of what the flags lead to, such as a server in this process. */
-  readonly kube?: ClusterAccess | Transport;
-  /** Instead of that of the machine, for the identity of the candidate. */
-  readonly hostname?: string;
   /** Instead of the files of this machine. */
   readonly readText?: (file: string) => Promise<string>;
 }
@@ -46,28 +25,18 @@ export interface OperatorProgram {
  * somebody else is at work (1), or something that was said does not fit (2); 3 when objects cannot be read in time.
  */
 export async function runOperatorProgram(program: OperatorProgram, parts: ProgramParts): Promise<ExitCode> {
-  const { argv, env, registry, clock, stdout, stderr, usage = parts.name } = program;
-  const { flags, lease } = parts;
-  const { isHelp, problems, settings } = readSettings({ argv, env, flags, lease, registry });
+  const { argv, env, registry, stdout, usage = parts.name } = program;
+  const { name, flags, lease } = parts;
+  const { isHelp, ...read } = readSettings({ argv, env, flags, lease, registry });
   if (isHelp) {
     stdout(flagHelp(usage, [...PROGRAM_FLAGS, ...flags], { asksEnvironment: false }));
     return 0;
   }
-  if (problems.length > 0) {
-    stderr(`${parts.name}: ${problems.join('\n')}\n--help lists all flags\n`);
-    return 2;
-  }
-  const write = settings.logFormat === 'text' ? (line: string) => stderr(logText(line)) : stderr;
-  const log = createLog({ level: settings.logLevel, write, now: () => clock.now() });
-  const start = new Start({ program, parts, settings, log });
-  try {
-    await start.run();
-    return 0;
-  } catch (thrown) {
-    // A manager that ran has said why it ended, in its last line.
-    if (!start.hasStarted) log.error(failureFields(thrown), 'Cannot start');
-    return exitCodeOf(thrown);
-  }
+  return runComponent(program, {
+    ...read,
+    name,
+    start: (settings, log) => new Start({ program, parts, settings, log }),
+  });
 }
 
 interface StartOptions {
@@ -78,7 +47,7 @@ interface StartOptions {
 }
 
 /** From the settings to the end of the program. */
-class Start {
+class Start implements ComponentStart {
   readonly #options: StartOptions;
   hasStarted = false;
 

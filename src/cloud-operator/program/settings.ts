@@ -1,6 +1,6 @@
 import { messageOf } from '../../base/errors.ts';
-import type { LogLevel } from '../../base/log.ts';
 import type { Environment } from '../../kube/config/surroundings.ts';
+import { type LogSettings, logSettings, withDashes } from '../../kube/manager/component-run.ts';
 import { type Flag, parseFlags } from '../../kube/manager/flag-parser.ts';
 import { FlagReader } from '../../kube/manager/flag-reader.ts';
 import { parseBindAddress } from '../../kube/serving/bind-address.ts';
@@ -14,7 +14,7 @@ import type { ProviderRegistry } from '../registry/providers.ts';
 import { PROGRAM_FLAGS } from './flags.ts';
 
 /** What the flags come to. */
-export interface OperatorSettings {
+export interface OperatorSettings extends LogSettings {
   readonly mode: OperatorMode;
   readonly names: OperatorNames;
   /** `--provider`. */
@@ -35,8 +35,6 @@ export interface OperatorSettings {
   readonly systemTrustBundle: string;
   readonly kubeconfig: string;
   readonly environmentFile: string;
-  readonly logLevel: LogLevel;
-  readonly logFormat: 'text' | 'json';
 }
 
 export interface ReadSettings {
@@ -57,7 +55,6 @@ export interface SettingSource {
 
 /** Only what is named here: a variable of the shell that started us is not meant for this program. */
 const NO_ENVIRONMENT = {};
-const DEBUG_FROM = 4;
 /** What upstream says of a version that nobody told it. */
 const UNKNOWN_VERSION = 'unknown';
 
@@ -95,8 +92,7 @@ export function readSettings({ argv, env, flags, lease, registry }: SettingSourc
     systemTrustBundle: read.text('system-trust-bundle'),
     kubeconfig: read.text('kubeconfig'),
     environmentFile: read.text('apiserver-env-file'),
-    logLevel: read.number('v') >= DEBUG_FROM ? 'debug' : 'info',
-    logFormat: read.text('logging-format') === 'json' ? 'json' : 'text',
+    ...logSettings(read),
   };
   return { isHelp: parsed.isHelp, settings, problems };
 }
@@ -147,10 +143,4 @@ function problemOf(check: () => unknown): readonly string[] {
   } catch (thrown) {
     return [messageOf(thrown)];
   }
-}
-
-/** `--log_dir` is `--log-dir`, as in all programs of Kubernetes. */
-function withDashes(word: string): string {
-  const [, dashes = '', name, rest = ''] = /^(--?)([A-Za-z][\w-]*)(=.*)?$/s.exec(word) ?? [];
-  return name === undefined ? word : `${dashes}${name.replaceAll('_', '-')}${rest}`;
 }

@@ -1,12 +1,11 @@
 import type { Clock } from '../../base/clock.ts';
-import { createLog, type Log } from '../../base/log.ts';
+import type { Log } from '../../base/log.ts';
 import { createClient } from '../../kube/client/create-client.ts';
 import { type AccessSurroundings, apiAccess } from '../../kube/config/api-access.ts';
 import type { ClusterAccess } from '../../kube/config/cluster-access.ts';
-import type { Environment } from '../../kube/config/surroundings.ts';
+import { type ComponentProgram, type ComponentStart, runComponent } from '../../kube/manager/component-run.ts';
 import { createManager, type Manager } from '../../kube/manager/create-manager.ts';
-import { type ExitCode, exitCodeOf, failureFields } from '../../kube/manager/exit-code.ts';
-import { logText } from '../../kube/manager/log-text.ts';
+import type { ExitCode } from '../../kube/manager/exit-code.ts';
 import { watchProcess } from '../../kube/metrics/process-metrics.ts';
 import type { Transport } from '../../kube/transport/transport.ts';
 import type { CloudController } from '../cloud-controller.ts';
@@ -24,27 +23,10 @@ import { plainServer, type SecureGuards, type ServedFacts, secureServer } from '
 import { type ProgramSettings, type ReadSettings, readSettings, type SecureSettings } from './settings.ts';
 
 /** One run of the cloud controller manager, and what it runs in. */
-export interface CloudProgram {
-  /** Without the interpreter and the name of the program. */
-  readonly argv: readonly string[];
-  readonly env: Environment;
-  readonly homeDir: string;
-  readonly version: string;
-  readonly clock: Clock;
+export interface CloudProgram extends ComponentProgram {
   /** Real time, where that of `clock` passes faster (lab T6); that of the machine unless told otherwise. */
   readonly host?: Clock;
-  /** Aborts when it is to stop. */
-  readonly signal: AbortSignal;
-  readonly stdout: (text: string) => void;
-  /** Logs and messages. */
-  readonly stderr: (text: string) => void;
   readonly findProvider: FindProvider;
-  /** How it is called, for the help. */
-  readonly usage?: string;
-  /** Instead of what the flags lead to, such as a server in this process. */
-  readonly kube?: ClusterAccess | Transport;
-  /** Instead of that of the machine, for the identity of the candidate. */
-  readonly hostname?: string;
 }
 
 /**
@@ -57,22 +39,11 @@ export async function runCloudControllerManager(
 ): Promise<ExitCode> {
   const read = readSettings(program.argv);
   if (read.isHelp || read.isVersion) return told(program, read);
-  if (read.problems.length > 0) {
-    program.stderr(`${PROGRAM_NAME}: ${read.problems.join('\n')}\n--help lists all flags\n`);
-    return 2;
-  }
-  const { settings } = read;
-  const write = settings.logFormat === 'text' ? (line: string) => program.stderr(logText(line)) : program.stderr;
-  const log = createLog({ level: settings.logLevel, write, now: () => program.clock.now() });
-  const start = new Start({ program, controllers, settings, log });
-  try {
-    await start.run();
-    return 0;
-  } catch (thrown) {
-    // A manager that ran has said why it ended, in its last line.
-    if (!start.hasStarted) log.error(failureFields(thrown), 'Cannot start');
-    return exitCodeOf(thrown);
-  }
+  return runComponent(program, {
+    ...read,
+    name: PROGRAM_NAME,
+    start: (settings, log) => new Start({ program, controllers, settings, log }),
+  });
 }
 
 function told({ stdout, version, usage = PROGRAM_NAME }: CloudProgram, { isHelp }: ReadSettings): ExitCode {
@@ -88,7 +59,7 @@ interface StartOptions {
 }
 
 /** From the settings to the end of the program. */
-class Start {
+class Start implements ComponentStart {
   readonly #options: StartOptions;
   hasStarted = false;
 

@@ -1,6 +1,6 @@
-import type { LogLevel } from '../../base/log.ts';
 import type { ApiPlace } from '../../kube/config/api-access.ts';
 import type { LeaderElectionConfig } from '../../kube/config/runtime-config.ts';
+import { type LogSettings, logSettings, withDashes } from '../../kube/manager/component-run.ts';
 import { parseFlags } from '../../kube/manager/flag-parser.ts';
 import { FlagReader } from '../../kube/manager/flag-reader.ts';
 import type { CloudSettings } from '../cloud-settings.ts';
@@ -32,7 +32,7 @@ export interface ApiSettings extends ApiPlace {
 }
 
 /** What the flags come to, with nothing left to decide. */
-export interface ProgramSettings {
+export interface ProgramSettings extends LogSettings {
   readonly cloud: CloudSettings;
   readonly cloudProvider: string;
   readonly cloudConfigFile: string;
@@ -46,8 +46,6 @@ export interface ProgramSettings {
   readonly secure?: SecureSettings;
   /** Deprecated: `/healthz` in the clear (P6). */
   readonly plain?: { readonly port: number; readonly host: string };
-  readonly logLevel: LogLevel;
-  readonly logFormat: 'text' | 'json';
   /** As they were given, for `/configz`. */
   readonly flags: FlagReader;
 }
@@ -62,12 +60,11 @@ export interface ReadSettings {
 
 /** The environment is not asked: a variable of the shell that started us is not meant for this program. */
 const NO_ENVIRONMENT = {};
-const DEBUG_FROM = 4;
 const UPSTREAM_BURST = 30;
 
 /** Reads a command line, without the name of the program (ccm §2.2). */
 export function readSettings(argv: readonly string[]): ReadSettings {
-  const parsed = parseFlags(CLOUD_FLAGS, argv.map(withDashes), NO_ENVIRONMENT);
+  const parsed = parseFlags(CLOUD_FLAGS, argv.map(withDashes).map(withTruth), NO_ENVIRONMENT);
   const read = new FlagReader(parsed);
   const problems = [...parsed.problems];
   const gates = readFeatureGates(read.list('feature-gates'));
@@ -76,13 +73,8 @@ export function readSettings(argv: readonly string[]): ReadSettings {
   return { isHelp: parsed.isHelp, isVersion: read.text('version') !== 'false', settings, problems };
 }
 
-/** `--leader_elect` is `--leader-elect`, and `--version` alone is `--version=true`, as in all programs of Kubernetes. */
-function withDashes(word: string): string {
-  const [, dashes = '', name, rest = ''] = /^(--?)([A-Za-z][\w-]*)(=.*)?$/s.exec(word) ?? [];
-  if (name === undefined) return word;
-  const dashed = name.replaceAll('_', '-');
-  return `${dashes}${dashed}${dashed === 'version' && rest === '' ? '=true' : rest}`;
-}
+/** `--version` alone is `--version=true`. */
+const withTruth = (word: string): string => (/^--?version$/.test(word) ? `${word}=true` : word);
 
 function settingsOf(read: FlagReader, gates: FeatureGates, problems: string[]): ProgramSettings {
   const port = read.number('port');
@@ -98,8 +90,7 @@ function settingsOf(read: FlagReader, gates: FeatureGates, problems: string[]): 
     election: electionSettings(read),
     ...(read.number('secure-port') > 0 && { secure: secureSettings(read, problems) }),
     ...(port > 0 && { plain: { port, host: read.text('address') } }),
-    logLevel: read.number('v') >= DEBUG_FROM ? 'debug' : 'info',
-    logFormat: read.text('logging-format') === 'json' ? 'json' : 'text',
+    ...logSettings(read),
     flags: read,
   };
 }

@@ -1,16 +1,16 @@
 import type { KubeObject } from '../../api/object.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf, userError } from '../../base/errors.ts';
-import { createLog, type Log } from '../../base/log.ts';
+import type { Log } from '../../base/log.ts';
 import { nearestWord } from '../../object/nearest-word.ts';
 import { programClock } from '../config/clock-setting.ts';
 import { loadKubeconfig } from '../config/kubeconfig.ts';
 import type { RuntimeConfig } from '../config/runtime-config.ts';
 import type { Environment } from '../config/surroundings.ts';
+import { programLog } from './component-run.ts';
 import { createManager, type Manager } from './create-manager.ts';
 import { type ExitCode, exitCodeOf, failureFields } from './exit-code.ts';
 import { flagHelp } from './flag-parser.ts';
-import { logText } from './log-text.ts';
 import { guardProcess, type ProcessLike, stopOnSignals } from './process-guards.ts';
 import { MANIFESTS, MANIFESTS_USAGE, programManifests } from './program-manifests.ts';
 import { parseRuntimeFlags, type RuntimeSettings, runtimeFlags } from './runtime-flags.ts';
@@ -62,8 +62,7 @@ export async function runProgram(program: Program): Promise<ExitCode> {
     stdout(flagHelp(name, runtimeFlags, { ways: [MANIFESTS_USAGE] }));
     return finish(host, 0);
   }
-  const write = settings.logFormat === 'text' ? (line: string) => stderr(logText(line)) : stderr;
-  const log = createLog({ level: settings.logLevel, write, now: () => clock.now() });
+  const log = programLog(settings, { stderr, clock });
   return finish(host, await run(program, settings, { clock, log }));
 }
 

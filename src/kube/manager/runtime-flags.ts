@@ -4,6 +4,7 @@ import type { RuntimeConfig } from '../config/runtime-config.ts';
 import { LEADER_PROFILES, type LeaderProfile, timingProblems } from '../election/election-timing.ts';
 import { parseBindAddress } from '../serving/bind-address.ts';
 import { type Flag, type ParsedFlags, parseFlags } from './flag-parser.ts';
+import { FlagReader } from './flag-reader.ts';
 
 /** The flags of every program with controllers (M8, 8.1); the reference is made from this table. */
 export const runtimeFlags: readonly Flag[] = [
@@ -150,7 +151,7 @@ export function parseRuntimeFlags(
   env: Readonly<Record<string, string | undefined>>,
 ): RuntimeSettings {
   const parsed = parseFlags(runtimeFlags, argv, env);
-  const read = reader(parsed);
+  const read = new FlagReader(parsed);
   const problems = [...parsed.problems, ...bindProblems(read)];
   const election = electionOf(name, parsed, read);
   problems.push(...election.problems);
@@ -172,21 +173,7 @@ export function parseRuntimeFlags(
 const FOR_EVER_MS = -1;
 const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
 
-type Reader = ReturnType<typeof reader>;
-
-function reader({ values }: ParsedFlags) {
-  return {
-    text: (name: string) => String(values.get(name) ?? ''),
-    is: (name: string) => values.get(name) === true,
-    number: (name: string) => Number(values.get(name)),
-    list: (name: string): readonly string[] => {
-      const value = values.get(name);
-      return Array.isArray(value) ? value : [];
-    },
-  };
-}
-
-function bindProblems(read: Reader): readonly string[] {
+function bindProblems(read: FlagReader): readonly string[] {
   return ['metrics-bind-address', 'health-probe-bind-address'].flatMap((name) => {
     try {
       parseBindAddress(read.text(name), `--${name}`);
@@ -197,7 +184,7 @@ function bindProblems(read: Reader): readonly string[] {
   });
 }
 
-function electionOf(name: string, { given }: ParsedFlags, read: Reader) {
+function electionOf(name: string, { given }: ParsedFlags, read: FlagReader) {
   const profileName = read.text('leader-profile');
   const profile = LEADER_PROFILES[isProfile(profileName) ? profileName : 'default'];
   const ms = (flag: string, standard: number) => (given.has(flag) ? read.number(flag) : standard);
@@ -214,7 +201,7 @@ function electionOf(name: string, { given }: ParsedFlags, read: Reader) {
 
 const isProfile = (name: string): name is LeaderProfile => Object.hasOwn(LEADER_PROFILES, name);
 
-function configOf(read: Reader, leaderElection: RuntimeConfig['leaderElection']): RuntimeConfig {
+function configOf(read: FlagReader, leaderElection: RuntimeConfig['leaderElection']): RuntimeConfig {
   const namespaces = read.list('namespaces');
   const [metricsCertDir, webhookCertDir] = [read.text('metrics-cert-dir'), read.text('webhook-cert-dir')];
   return {
