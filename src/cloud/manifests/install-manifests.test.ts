@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { acmeDefinition, acmeNeeds, plainDefinition } from '../../../test/support/acme-definition.ts';
 import { assertGoldenFile } from '../../../test/support/golden-file.ts';
+import { lintManifests } from '../../../test/support/install-linter.ts';
 import type { Deployment } from '../../api/generated/apps-v1.ts';
 import type { Container, PodSpec } from '../../api/generated/core-v1.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -15,7 +16,6 @@ import { installNeeds } from '../index.ts';
 import { CLOUD_FLAGS } from '../program/flags.ts';
 import { installManifests, installObjects } from './install-manifests.ts';
 import { type InstallOptions, installNames } from './install-options.ts';
-import { lintManifests } from './lint.ts';
 import { bootstrapPod } from './static-pod.ts';
 
 const IMAGE = 'example.com/acme/ccm:1';

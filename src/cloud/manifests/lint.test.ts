@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { acmeDefinition, acmeNeeds, plainDefinition } from '../../../test/support/acme-definition.ts';
+import { lintManifests } from '../../../test/support/install-linter.ts';
 import type { Deployment } from '../../api/generated/apps-v1.ts';
 import type { Container, Pod, PodSpec } from '../../api/generated/core-v1.ts';
 import type { Mutable } from '../../api/object.ts';
 import type { ProviderDefinition } from '../../sdk/provider/provider-definition.ts';
 import { installManifests, installObjects } from './install-manifests.ts';
-import { lintManifests } from './lint.ts';
 import { bootstrapPod } from './static-pod.ts';
 
 const IMAGE = 'example.com/acme/ccm:1';

@@ -1,8 +1,8 @@
-import type { Deployment } from '../../api/generated/apps-v1.ts';
-import type { KubeObject } from '../../api/object.ts';
-import { DEFAULT_SECURE_PORT, PROGRAM } from './install-options.ts';
-import { flagOf, type LintSubject, subjectOf, volumesOf } from './lint-subject.ts';
-import { TOLERATIONS } from './pod.ts';
+import type { Deployment } from '../../src/api/generated/apps-v1.ts';
+import type { KubeObject } from '../../src/api/object.ts';
+import { DEFAULT_SECURE_PORT, PROGRAM } from '../../src/cloud/manifests/install-options.ts';
+import { TOLERATIONS } from '../../src/cloud/manifests/pod.ts';
+import { flagOf, type LintSubject, subjectOf, volumesOf } from './install-linter-subject.ts';
 
 /** Something about a manifest with which a cluster would not come up, or not stay up. */
 export interface Finding {

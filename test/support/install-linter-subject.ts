@@ -1,7 +1,7 @@
-import type { DeploymentSpec } from '../../api/generated/apps-v1.ts';
-import type { Container, EnvVar, PodSpec, Volume } from '../../api/generated/core-v1.ts';
-import type { KubeObject } from '../../api/object.ts';
-import { PROGRAM } from './install-options.ts';
+import type { DeploymentSpec } from '../../src/api/generated/apps-v1.ts';
+import type { Container, EnvVar, PodSpec, Volume } from '../../src/api/generated/core-v1.ts';
+import type { KubeObject } from '../../src/api/object.ts';
+import { PROGRAM } from '../../src/cloud/manifests/install-options.ts';
 
 /** A pod of a cloud controller manager, in whatever object it is. */
 export interface LintSubject {
