@@ -25,7 +25,12 @@ import { createRestMapper } from '../../src/kube/client/rest-mapper.ts';
 /** The release that the cluster has and that both contenders belong to. */
 export const RELEASE = '4.21.0';
 const NAMES = operatorNames('replace', '');
-const NAMESPACES = [NAMES.managedNamespace, 'openshift-config', 'openshift-config-managed'];
+const NAMESPACES = [
+  NAMES.managedNamespace,
+  NAMES.operatorNamespace,
+  'openshift-config',
+  'openshift-config-managed',
+];
 /** Any that is one: nobody reports to anybody. */
 const CLUSTER_ID = '00000000-0000-4000-8000-000000000000';
 
