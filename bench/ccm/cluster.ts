@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Node, Service } from '../../src/api/generated/core-v1.ts';
 import type { KubeClient } from '../../src/kube/client/kube-client.ts';
-import { Connection } from '../apiserver/connection.ts';
+import { type Answer, Connection } from '../apiserver/connection.ts';
 import type { BenchServer } from '../apiserver/servers.ts';
 
 const NODES = '/api/v1/nodes';
@@ -67,28 +67,44 @@ export async function removeAll(server: BenchServer, client: KubeClient): Promis
   await client.deleteAllOf(Node, {});
 }
 
+type Request = readonly [method: string, path: string, body: object];
+
+interface Repeated {
+  readonly isRepeated?: boolean;
+}
+
 async function send(
   server: BenchServer,
   all: readonly string[],
-  request: (name: string) => readonly [method: string, path: string, body: object],
+  request: (name: string) => Request,
 ): Promise<void> {
-  const open = Array.from({ length: Math.min(CONNECTIONS, all.length) }, () =>
-    Connection.open(server.credentials),
-  );
-  const connections = await Promise.all(open);
   let next = 0;
-  await Promise.all(
-    connections.map(async (connection) => {
-      for (let name = all[next++]; name !== undefined; name = all[next++]) {
-        const [method, path, body] = request(name);
-        const type = method === 'PATCH' ? MERGE : 'application/json';
-        const { status, body: answer } = await connection.send(method, path, JSON.stringify(body), type);
-        if (status >= 300)
-          throw new Error(`${method} ${path}: ${status} ${answer.toString('utf8').slice(0, 300)}`);
-      }
-    }),
-  );
-  for (const connection of connections) connection[Symbol.dispose]();
+  const lane = async (): Promise<void> => {
+    let connection = await Connection.open(server.credentials);
+    for (let name = all[next++]; name !== undefined; name = all[next++]) {
+      const words = request(name);
+      // A server may end a connection at any time. What it was asked then is either done or not: asking again tells.
+      const answer = await asked(connection, words).catch(async () => {
+        connection = await Connection.open(server.credentials);
+        return { ...(await asked(connection, words)), isRepeated: true };
+      });
+      refuseFailure(words, answer);
+    }
+    connection[Symbol.dispose]();
+  };
+  await Promise.all(Array.from({ length: Math.min(CONNECTIONS, all.length) }, lane));
+}
+
+function asked(connection: Connection, [method, path, body]: Request): Promise<Answer> {
+  return connection.send(method, path, JSON.stringify(body), method === 'PATCH' ? MERGE : 'application/json');
+}
+
+/** What the first of two answers would have done is done. */
+const DONE_BEFORE = new Set([404, 409]);
+
+function refuseFailure([method, path]: Request, { status, body, isRepeated }: Answer & Repeated): void {
+  if (status < 300 || (isRepeated === true && DONE_BEFORE.has(status))) return;
+  throw new Error(`${method} ${path}: ${status} ${body.toString('utf8').slice(0, 300)}`);
 }
 
 /** Waits until so many nodes have lost the taint. */
