@@ -19,7 +19,7 @@ export class Operands {
 
   constructor(namespace: string) {
     this.namespace = namespace;
-    this.labels = { 'slipway.io/managed-by': namespace };
+    this.labels = { 'slipway.dev/managed-by': namespace };
   }
 
   deployment(edit: { readonly app?: string; readonly image?: string } = {}): Deployment {

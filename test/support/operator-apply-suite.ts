@@ -468,7 +468,7 @@ async function lifeOf(
     }
   };
   await finish(operands.all());
-  const body = { metadata: { labels: { 'slipway.io/managed-by': null } } };
+  const body = { metadata: { labels: { 'slipway.dev/managed-by': null } } };
   await world.people.patch(DaemonSet, keyOf(operands.daemonSet()), { type: 'merge', body });
   await finish(operands.later().slice(1));
   const results = new Set(await operator.applyAll(operands.later().slice(1)));

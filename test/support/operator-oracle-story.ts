@@ -211,7 +211,7 @@ export class OperatorStory {
   /** An administrator takes everything away. */
   async remove(): Promise<void> {
     const before = await this.operands();
-    const annotations = { 'slipway.io/management-state': 'Removed' };
+    const annotations = { 'slipway.dev/management-state': 'Removed' };
     await this.#client.patch(ClusterOperator, this.#operator, {
       type: 'merge',
       body: { metadata: { annotations } },

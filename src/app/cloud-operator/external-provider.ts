@@ -79,5 +79,5 @@ const credentialsOf = ({ name, secrets }: ProviderDefinition) => ({
   secretName: CREDENTIALS_SECRET,
   serviceAccountNames: ['cloud-controller-manager'],
   keys: [...secrets],
-  providerSpec: { apiVersion: 'slipway.io/v1alpha1', kind: 'ProviderSecrets', keys: [...secrets] },
+  providerSpec: { apiVersion: 'slipway.dev/v1alpha1', kind: 'ProviderSecrets', keys: [...secrets] },
 });

@@ -45,7 +45,7 @@ async function act({ env, client, converge }: ScenarioWorld): Promise<void> {
   await converge();
   await client.patch(ClusterOperator, OPERATOR_KEY, {
     type: 'merge',
-    body: { metadata: { annotations: { 'slipway.io/management-state': 'Removed' } } },
+    body: { metadata: { annotations: { 'slipway.dev/management-state': 'Removed' } } },
   });
   await converge();
 }

@@ -74,7 +74,7 @@ describe('the management state', () => {
   ];
   for (const { text, want } of cases) {
     it(`operator/D3: ${text ?? 'no annotation'} is ${want.state}`, () => {
-      const annotations = text === undefined ? {} : { 'slipway.io/management-state': text };
+      const annotations = text === undefined ? {} : { 'slipway.dev/management-state': text };
       assert.deepEqual(managementState(operator({}, annotations)), want);
     });
   }

@@ -208,7 +208,7 @@ describe('the cloud operator and an administrator', () => {
   const annotate = (env: TestEnv, state: string) =>
     env.client.patch(ClusterOperator, OPERATOR_KEY, {
       type: 'merge',
-      body: { metadata: { annotations: { 'slipway.io/management-state': state } } },
+      body: { metadata: { annotations: { 'slipway.dev/management-state': state } } },
     });
 
   it('operator/D3: Unmanaged writes nothing but what says so, until it is Managed again', async () => {
@@ -297,7 +297,7 @@ describe('the cloud operator and an administrator', () => {
     assert.deepEqual(
       told.map(({ note }) => note),
       [
-        'annotation slipway.io/management-state is "Paused"; allowed are Managed, Unmanaged, Removed; going on as Managed',
+        'annotation slipway.dev/management-state is "Paused"; allowed are Managed, Unmanaged, Removed; going on as Managed',
       ],
     );
   });

@@ -113,7 +113,7 @@ const podOf = (env: TestEnv, name: string, isWaiting: boolean): Pod => ({
 const annotate = (env: TestEnv, state: string) =>
   env.client.patch(ClusterOperator, OPERATOR_KEY, {
     type: 'merge',
-    body: { metadata: { annotations: { 'slipway.io/management-state': state } } },
+    body: { metadata: { annotations: { 'slipway.dev/management-state': state } } },
   });
 
 describe('pods of the cloud operator', () => {

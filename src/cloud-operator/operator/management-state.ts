@@ -1,7 +1,7 @@
 import type { ClusterOperator } from '../../api/openshift/config-v1.ts';
 
 /** On the ClusterOperator: how an administrator pauses the operator, or takes away what it deployed (D3). */
-export const MANAGEMENT_STATE = 'slipway.io/management-state';
+export const MANAGEMENT_STATE = 'slipway.dev/management-state';
 
 const STATES = ['Managed', 'Unmanaged', 'Removed'] as const;
 export type ManagementState = (typeof STATES)[number];

@@ -42,7 +42,7 @@ interface ObservedWorkload extends Convergence, ObservedOperand {
  * On the metadata of every operand, never on its pods: a label there would restart them all. Its value is the name of the
  * ClusterOperator, because two installations in one cluster must not take each other's operands away.
  */
-export const MANAGED_BY = 'slipway.io/managed-by';
+export const MANAGED_BY = 'slipway.dev/managed-by';
 const MOST_PODS = 500;
 
 /** What the operator has put into the cluster: writes it and looks how it does. */

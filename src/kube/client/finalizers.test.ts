@@ -4,8 +4,8 @@ import { clientWorld, scriptedClient } from '../../../test/support/kube-client.t
 import { ConfigMap } from '../../api/generated/core-v1.ts';
 import { isConflict, isNotFound } from './api-error.ts';
 
-const MINE = 'slipway.io/mine';
-const OTHER = 'slipway.io/other';
+const MINE = 'slipway.dev/mine';
+const OTHER = 'slipway.dev/other';
 
 async function world() {
   const { client, namespace, sent } = await clientWorld();
@@ -45,14 +45,14 @@ describe('finalizers', () => {
 
   it('runtime/H2: keep what somebody else adds or removes meanwhile', async () => {
     const { client, key, object } = await world();
-    await client.addFinalizer(ConfigMap, object, 'slipway.io/third');
+    await client.addFinalizer(ConfigMap, object, 'slipway.dev/third');
     const added = await client.addFinalizer(ConfigMap, object, MINE);
-    assert.deepEqual(added.metadata.finalizers, [OTHER, 'slipway.io/third', MINE]);
+    assert.deepEqual(added.metadata.finalizers, [OTHER, 'slipway.dev/third', MINE]);
     await client.removeFinalizer(ConfigMap, added, OTHER);
     await client.removeFinalizer(ConfigMap, added, MINE);
-    assert.deepEqual((await client.get(ConfigMap, key)).metadata.finalizers, ['slipway.io/third']);
+    assert.deepEqual((await client.get(ConfigMap, key)).metadata.finalizers, ['slipway.dev/third']);
     const { resourceVersion: _version, ...metadata } = added.metadata;
-    await client.removeFinalizer(ConfigMap, { ...added, metadata }, 'slipway.io/third');
+    await client.removeFinalizer(ConfigMap, { ...added, metadata }, 'slipway.dev/third');
     assert.equal((await client.get(ConfigMap, key)).metadata.finalizers, undefined);
   });
 

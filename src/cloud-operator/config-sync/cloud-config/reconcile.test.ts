@@ -211,7 +211,7 @@ describe('the cloud config of a cluster', () => {
     await world.run();
     const key = { name: world.names.clusterOperator };
     const annotate = async (state: string) => {
-      const body = { metadata: { annotations: { 'slipway.io/management-state': state } } };
+      const body = { metadata: { annotations: { 'slipway.dev/management-state': state } } };
       await world.client.patch(ClusterOperator, key, { type: 'merge', body });
       await world.env.settle();
     };
