@@ -4,20 +4,21 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { ClusterAccess } from '../../kube/config/cluster-access.ts';
 import type { LeaderElectionConfig, RuntimeConfig } from '../../kube/config/runtime-config.ts';
+import type { ResolvedTls } from '../../kube/manager/cluster-tls.ts';
 import { type Addable, createManager, type Manager } from '../../kube/manager/create-manager.ts';
 import type { Flag } from '../../kube/manager/flag-parser.ts';
+import { TLS_CACHE, TlsWatch } from '../../kube/manager/tls-watch.ts';
 import { watchProcess } from '../../kube/metrics/process-metrics.ts';
 import { type Need, needs } from '../../kube/rbac/need.ts';
 import { reviewNeeds } from '../../kube/rbac/runtime-needs.ts';
+import type { TlsSettings } from '../../kube/serving/tls-profile.ts';
 import type { Transport } from '../../kube/transport/transport.ts';
-import type { TlsSettings } from '../config/tls-profile.ts';
 import type { ProviderRegistry } from '../registry/providers.ts';
-import { type ResolvedTls, TOPOLOGY_NEEDS } from './cluster-facts.ts';
+import { TOPOLOGY_NEEDS } from './cluster-facts.ts';
 import { IDENTITY_PREFIX, type LeasePlace } from './foreign-leader.ts';
 import { GatesWatch } from './gates-watch.ts';
 import { metricsServer } from './metrics-server.ts';
 import type { OperatorSettings, SettingSource } from './settings.ts';
-import { TLS_CACHE, TlsWatch } from './tls-watch.ts';
 
 /** What controllers are told when the program starts. */
 export interface SetupFacts {

@@ -1,33 +1,7 @@
-import {
-  ApiServerConfig,
-  type ControlPlaneTopology,
-  Infrastructure,
-  SINGLETON,
-} from '../../api/openshift/config-v1.ts';
+import { type ControlPlaneTopology, Infrastructure, SINGLETON } from '../../api/openshift/config-v1.ts';
 import { messageOf } from '../../base/errors.ts';
-import type { Log } from '../../base/log.ts';
-import type { LiveReader } from '../../kube/client/kube-client.ts';
+import type { FactsOptions } from '../../kube/manager/cluster-tls.ts';
 import { type Need, needs } from '../../kube/rbac/need.ts';
-import {
-  type ClusterTls,
-  hasTlsFlags,
-  type TlsFlags,
-  type TlsSettings,
-  tlsFromCluster,
-  tlsFromFlags,
-} from '../config/tls-profile.ts';
-
-export interface FactsOptions {
-  readonly reader: Pick<LiveReader, 'find'>;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-}
-
-/** How TLS is spoken, and what of the cluster that depends on; absent where flags said it (R5). */
-export interface ResolvedTls {
-  readonly settings: TlsSettings;
-  readonly policy?: ClusterTls['policy'];
-}
 
 /** For reading the topology before there is a cache. */
 export const TOPOLOGY_NEEDS: readonly Need[] = [needs(Infrastructure, ['get'], { names: [SINGLETON.name] })];
@@ -46,20 +20,4 @@ export async function controlPlaneTopology(options: FactsOptions): Promise<Contr
     log.warn({ problem: messageOf(thrown) }, 'Cannot read the topology: taking the usual times for the lease');
     return undefined;
   }
-}
-
-/** From the flags, else from the cluster, else what is usual (R5, R6). */
-export async function resolvedTls(flags: TlsFlags, { reader, log, signal }: FactsOptions): Promise<ResolvedTls> {
-  if (hasTlsFlags(flags)) return { settings: tlsFromFlags(flags) };
-  let found: ApiServerConfig | undefined;
-  try {
-    found = await reader.find(ApiServerConfig, SINGLETON, { signal, timeoutMs: TIMEOUT_MS });
-  } catch (thrown) {
-    if (signal.aborted) throw thrown;
-    log.warn({ problem: messageOf(thrown) }, 'Cannot read the TLS profile: taking the usual one');
-  }
-  const { settings, policy, dropped, problem } = tlsFromCluster(found);
-  if (problem !== undefined) log.warn({ problem }, 'The TLS profile of the cluster cannot be used');
-  if (dropped.length > 0) log.info({ ciphers: dropped.join(', ') }, 'Ciphers of the TLS profile are left out');
-  return { settings, policy };
 }

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { getCiphers } from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Writer } from '../../kube/client/kube-client.ts';
@@ -14,9 +13,8 @@ import {
   certificateDirectory,
   selfSignedCertificate,
 } from '../../kube/serving/certificate-source.ts';
-import type { ListenerTls } from '../../kube/serving/https-listener.ts';
-import { cipherSuite } from '../config/cipher-suites.ts';
-import type { TlsSettings } from '../config/tls-profile.ts';
+import { listenerTls } from '../../kube/serving/listener-tls.ts';
+import type { TlsSettings } from '../../kube/serving/tls-profile.ts';
 
 export interface MetricsServerOptions {
   readonly bind: string;
@@ -39,19 +37,6 @@ export function metricsServer(options: MetricsServerOptions): ServedPart | undef
   const tls = { ...listenerTls(options.tls), certificates: certificatesOf(options) };
   const serve = serveMetrics(metrics, reviewGate({ client, clock, log }));
   return new ServedPart({ name: 'metrics', bind, tls, clock, log, serve });
-}
-
-/** By the names of IANA, for Node. What it cannot negotiate is left out; nothing below TLS 1.2 is offered. Pure. */
-export function listenerTls({
-  minVersion,
-  cipherSuites,
-}: TlsSettings): Pick<ListenerTls, 'minVersion' | 'ciphers'> {
-  const names = new Map(getCiphers().map((name) => [cipherSuite(name.toUpperCase()), name.toUpperCase()]));
-  const wanted = cipherSuites.split(',').flatMap((name) => names.get(name) ?? []);
-  return {
-    minVersion: minVersion === 'VersionTLS13' ? 'TLSv1.3' : 'TLSv1.2',
-    ...(wanted.length > 0 && { ciphers: wanted.join(':') }),
-  };
 }
 
 /** How often files are looked for that are not there yet. */

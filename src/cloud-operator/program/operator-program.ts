@@ -1,14 +1,15 @@
 import type { Log } from '../../base/log.ts';
 import { apiAccess } from '../../kube/config/api-access.ts';
+import { type FactsOptions, resolvedTls } from '../../kube/manager/cluster-tls.ts';
 import { type ComponentProgram, type ComponentStart, runComponent } from '../../kube/manager/component-run.ts';
 import { createManager } from '../../kube/manager/create-manager.ts';
 import type { ExitCode } from '../../kube/manager/exit-code.ts';
 import { flagHelp } from '../../kube/manager/flag-parser.ts';
+import type { TlsSettings } from '../../kube/serving/tls-profile.ts';
 import { dependsOnTopology, electionTiming } from '../config/election.ts';
-import type { TlsSettings } from '../config/tls-profile.ts';
 import type { ProviderRegistry } from '../registry/providers.ts';
 import { assembled, type Beginning, foreignLeases, leaseNamespace, type ProgramParts } from './assembly.ts';
-import { controlPlaneTopology, type FactsOptions, resolvedTls } from './cluster-facts.ts';
+import { controlPlaneTopology } from './cluster-facts.ts';
 import { PROGRAM_FLAGS } from './flags.ts';
 import { refuseForeignLeader } from './foreign-leader.ts';
 import { type OperatorSettings, readSettings } from './settings.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { registryOf } from '../../../test/support/cloud-operator-world.ts';
+import { listenerTls } from '../../kube/serving/listener-tls.ts';
 import type { CloudProviderDefinition } from '../definition.ts';
 import { CONFIG_SYNC_FLAGS, OPERATOR_FLAGS } from './flags.ts';
 import { foreignHolder } from './foreign-leader.ts';
-import { listenerTls } from './metrics-server.ts';
 import { readSettings } from './settings.ts';
 
 const ACME: CloudProviderDefinition = {

@@ -4,10 +4,10 @@ import { type LogSettings, logSettings, withDashes } from '../../kube/manager/co
 import { type Flag, parseFlags } from '../../kube/manager/flag-parser.ts';
 import { FlagReader } from '../../kube/manager/flag-reader.ts';
 import { parseBindAddress } from '../../kube/serving/bind-address.ts';
+import { type TlsFlags, tlsFromFlags } from '../../kube/serving/tls-profile.ts';
 import { dnsLabelProblems } from '../../object/names.ts';
 import type { ElectionFlags } from '../config/election.ts';
 import { STUB_VERSION } from '../config/feature-gates.ts';
-import { type TlsFlags, tlsFromFlags } from '../config/tls-profile.ts';
 import type { CloudProviderDefinition } from '../definition.ts';
 import { type OperatorMode, type OperatorNames, operatorNames } from '../names.ts';
 import type { ProviderRegistry } from '../registry/providers.ts';

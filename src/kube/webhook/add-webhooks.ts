@@ -3,6 +3,7 @@ import type { WebhookConfig } from '../config/runtime-config.ts';
 import type { Manager } from '../manager/create-manager.ts';
 import { certificateNeeds } from '../rbac/runtime-needs.ts';
 import { certificateDirectory } from '../serving/certificate-source.ts';
+import type { ListenerTls } from '../serving/https-listener.ts';
 import { CertificateRotation } from './certificate-rotation.ts';
 import { SecretCertificates } from './secret-certificates.ts';
 import type { TrustTargets } from './trust-injection.ts';
@@ -16,6 +17,8 @@ export interface AddWebhooksOptions {
   readonly namespace: string;
   /** Of the configuration objects that `webhookConfigurations` makes; that of the program unless told otherwise. */
   readonly configurationName?: string;
+  /** What the policy of the cluster asks for. */
+  readonly tls?: Pick<ListenerTls, 'minVersion' | 'ciphers'>;
 }
 
 /**
@@ -35,6 +38,7 @@ export function addWebhooks(manager: Manager, options: AddWebhooksOptions): Webh
     log,
     bind: { port, ...(host !== undefined && { host }) },
     ...(clientCA !== undefined && { clientCaPem: clientCA }),
+    ...(options.tls !== undefined && { tls: options.tls }),
   });
   manager.add(server);
   manager.readyz.add('webhook', server.check);

@@ -5,7 +5,7 @@ import { aborted } from '../aborted.ts';
 import type { Runnable } from '../manager/runnable.ts';
 import type { BindAddress } from '../serving/bind-address.ts';
 import type { CertificateSource } from '../serving/certificate-source.ts';
-import { Listener } from '../serving/https-listener.ts';
+import { Listener, type ListenerTls } from '../serving/https-listener.ts';
 import type { Webhooks } from './webhooks.ts';
 
 export interface WebhookServerOptions {
@@ -15,6 +15,8 @@ export interface WebhookServerOptions {
   readonly bind?: BindAddress;
   /** Only API servers with a certificate of this authority may ask. */
   readonly clientCaPem?: string;
+  /** What the policy of a cluster asks for; what Node takes unless told otherwise. */
+  readonly tls?: Pick<ListenerTls, 'minVersion' | 'ciphers'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -40,7 +42,7 @@ export class WebhookServer implements Runnable {
   async run(signal: AbortSignal): Promise<void> {
     const { webhooks, certificates, clientCaPem, clock, log, bind = { port: WEBHOOK_PORT } } = this.#options;
     try {
-      const tls = { certificates, ...(clientCaPem !== undefined && { clientCaPem }) };
+      const tls = { ...this.#options.tls, certificates, ...(clientCaPem !== undefined && { clientCaPem }) };
       const options = { name: 'webhook', bind, tls, serve: webhooks.serve, clock, log };
       this.#listener = await Listener.start(options, signal);
     } catch (error) {

@@ -1,6 +1,5 @@
 import type { ApiServerConfig, TlsProfileSpec, TlsSecurityProfile } from '../../api/openshift/config-v1.ts';
 import { userError } from '../../base/errors.ts';
-import type { RenderContext } from '../definition.ts';
 import { cipherSuite, isCipherSuite } from './cipher-suites.ts';
 
 /** As on the command line; empty where they were not given. */
@@ -9,10 +8,13 @@ export interface TlsFlags {
   readonly cipherSuites: readonly string[];
 }
 
-/** What is rendered and served with (R7). */
-export type TlsSettings = RenderContext['tls'];
+/** What is served with, by the names of Go; suites with commas between them, none for what is usual (operator/R7). */
+export interface TlsSettings {
+  readonly minVersion: string;
+  readonly cipherSuites: string;
+}
 
-/** What the cluster says; another one is a reason to start anew (R8). */
+/** What the cluster says; another one is a reason to start anew (operator/R8). */
 export interface TlsPolicy {
   readonly adherence: string;
   readonly profile: TlsProfileSpec;
@@ -70,11 +72,11 @@ const PROFILES: ReadonlyMap<string, TlsProfileSpec> = new Map([
   ['Modern', { minTLSVersion: 'VersionTLS13', ciphers: MODERN_CIPHERS }],
 ]);
 
-/** With any of these flags the cluster is not asked (R5). */
+/** With any of these flags the cluster is not asked (operator/R5). */
 export const hasTlsFlags = ({ minVersion, cipherSuites }: TlsFlags): boolean =>
   minVersion !== '' || cipherSuites.length > 0;
 
-/** Throws a user error for a version or a cipher that Go does not know (R5). */
+/** Throws a user error for a version or a cipher that Go does not know (operator/R5). */
 export function tlsFromFlags({ minVersion, cipherSuites }: TlsFlags): TlsSettings {
   if (minVersion !== '' && !VERSIONS.includes(minVersion)) {
     throw invalidFlag('--tls-min-version', `unknown tls version "${minVersion}"`, VERSIONS.join(', '));
@@ -90,11 +92,11 @@ export function tlsFromFlags({ minVersion, cipherSuites }: TlsFlags): TlsSetting
 const invalidFlag = (flag: string, problem: string, allowed: string) =>
   userError('InvalidFlags', `invalid ${flag} value: ${problem}; use ${allowed}`);
 
-/** Whether components without an opinion of their own follow the profile of the cluster; later words count as yes (R6). */
-const isHonoured = (adherence: string): boolean =>
+/** Whether components without an opinion of their own follow the profile of the cluster; later words count as yes (operator/R6). */
+export const isHonoured = (adherence: string): boolean =>
   adherence !== '' && adherence !== 'LegacyAdheringComponentsOnly';
 
-/** From `apiservers.config.openshift.io/cluster`, or without it where it could not be read (R6, R7). */
+/** From `apiservers.config.openshift.io/cluster`, or without it where it could not be read (operator/R6, operator/R7). */
 export function tlsFromCluster(apiServer: ApiServerConfig | undefined): ClusterTls {
   const { tlsAdherence: adherence = '', tlsSecurityProfile } = apiServer?.spec ?? {};
   const { profile, problem } = meantProfile(tlsSecurityProfile ?? {});
@@ -106,7 +108,7 @@ export function tlsFromCluster(apiServer: ApiServerConfig | undefined): ClusterT
   };
 }
 
-/** The profile that is meant (R6). One that cannot be used does not stop the operator: the usual one is safe. */
+/** The profile that is meant (operator/R6). One that cannot be used does not stop the program: the usual one is safe. */
 function meantProfile({
   type = '',
   custom,
@@ -125,7 +127,7 @@ function customProblem(custom: TlsSecurityProfile['custom']): string | undefined
   return `custom.minTLSVersion must be one of ${VERSIONS.join(', ')}, not "${minTLSVersion}"`;
 }
 
-/** Of TLS 1.3 nobody can choose the ciphers in Go, so they are not said (R7). */
+/** Of TLS 1.3 nobody can choose the ciphers in Go, so they are not said (operator/R7). */
 function settingsOf(version: string, names: readonly string[]): Pick<ClusterTls, 'settings' | 'dropped'> {
   const minVersion = version === '' ? DEFAULT_VERSION : version;
   const suites = names.flatMap((name) => cipherSuite(name) ?? []);

@@ -1,16 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ApiServerConfig, SINGLETON } from '../../api/openshift/config-v1.ts';
-import { aborted } from '../../kube/aborted.ts';
-import type { Manager } from '../../kube/manager/create-manager.ts';
-import type { Runnable } from '../../kube/manager/runnable.ts';
-import { type Need, needs } from '../../kube/rbac/need.ts';
-import { WATCHING } from '../../kube/rbac/rules.ts';
-import { type TlsPolicy, tlsFromCluster } from '../config/tls-profile.ts';
+import { aborted } from '../aborted.ts';
+import { type Need, needs } from '../rbac/need.ts';
+import { WATCHING } from '../rbac/rules.ts';
+import { type TlsPolicy, tlsFromCluster } from '../serving/tls-profile.ts';
+import type { Manager } from './create-manager.ts';
+import type { Runnable } from './runnable.ts';
 
 /** Nobody has to read others. */
 export const TLS_CACHE = { 'apiservers.config.openshift.io': { fields: `metadata.name=${SINGLETON.name}` } };
 
-/** Stops the program, leader or not, when the cluster wants another TLS than it was started with (R8). */
+/** Whether two policies are the same for a program; every difference counts unless told otherwise. */
+export type SamePolicy = (now: TlsPolicy, before: TlsPolicy) => boolean;
+
+/** Stops the program, leader or not, when the cluster wants another TLS than it was started with (operator/R8). */
 export class TlsWatch implements Runnable {
   readonly name = 'TLS profile watch';
   readonly group = 'other';
@@ -18,11 +21,18 @@ export class TlsWatch implements Runnable {
   readonly #manager: Pick<Manager, 'cache' | 'log'>;
   readonly #policy: TlsPolicy;
   readonly #stop: () => void;
+  readonly #isSame: SamePolicy;
 
-  constructor(manager: Pick<Manager, 'cache' | 'log'>, policy: TlsPolicy, stop: () => void) {
+  constructor(
+    manager: Pick<Manager, 'cache' | 'log'>,
+    policy: TlsPolicy,
+    stop: () => void,
+    isSame: SamePolicy = isDeepStrictEqual,
+  ) {
     this.#manager = manager;
     this.#policy = policy;
     this.#stop = stop;
+    this.#isSame = isSame;
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -31,7 +41,7 @@ export class TlsWatch implements Runnable {
       // One that is gone says nothing.
       if (type === 'delete' || object.metadata.name !== SINGLETON.name) return;
       const { policy } = tlsFromCluster(object);
-      if (isDeepStrictEqual(policy, this.#policy)) return;
+      if (this.#isSame(policy, this.#policy)) return;
       log.info({ adherence: policy.adherence }, 'The TLS profile of the cluster changed: starting anew');
       this.#stop();
     });
