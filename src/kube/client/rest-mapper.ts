@@ -6,7 +6,9 @@ import { isRecord } from '../../object/record.ts';
 import { ApiError } from './api-error.ts';
 import type { KubeClient } from './kube-client.ts';
 
-const ACCEPT = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json';
+/** What to ask `/api` and `/apis` for, so that {@link kindsIn} can read the answer. */
+export const DISCOVERY_ACCEPT =
+  'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json';
 const REFETCH_MS = 10_000;
 
 /** What a manifest says of its kind. */
@@ -82,7 +84,7 @@ class DiscoveredKinds implements RestMapper {
   }
 
   async #read(): Promise<Kinds> {
-    const options = { headers: { accept: ACCEPT } };
+    const options = { headers: { accept: DISCOVERY_ACCEPT } };
     const answers = await Promise.all([this.#client.raw('/api', options), this.#client.raw('/apis', options)]);
     return new Map(
       answers.flatMap(kindsIn).map((kind) => [textOf({ apiVersion: versionText(kind), kind: kind.kind }), kind]),
@@ -93,8 +95,8 @@ class DiscoveredKinds implements RestMapper {
 const textOf = ({ apiVersion, kind }: TypeName): string => `${apiVersion} ${kind}`;
 const versionText = ({ group, version }: Kind): string => (group === '' ? version : `${group}/${version}`);
 
-/** The kinds of an APIGroupDiscoveryList. */
-function kindsIn(list: Json | undefined): Kind[] {
+/** The kinds of an APIGroupDiscoveryList, of each group in the order in which the server prefers its versions. */
+export function kindsIn(list: Json | undefined): Kind[] {
   if (!isRecord(list) || list['kind'] !== 'APIGroupDiscoveryList') {
     throw terminalError(
       'DiscoveryUnsupported',

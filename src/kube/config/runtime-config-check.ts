@@ -88,7 +88,13 @@ const SECTIONS: Section = {
     release: flag,
   },
   health: { bind: required(bind, '"host:port"') },
-  metrics: { bind: required(bind, '"host:port"'), secure: flag, auth: flag, certDir: text },
+  metrics: {
+    bind: required(bind, '"host:port"'),
+    secure: flag,
+    auth: flag,
+    certDir: text,
+    tls: { minVersion: text, ciphers: text },
+  },
   webhook: {
     port,
     host: text,

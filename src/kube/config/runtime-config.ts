@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { KindCacheOptions } from '../cache/cache.ts';
+import type { ListenerTls } from '../serving/https-listener.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import type { ExplicitAccess } from './explicit-access.ts';
@@ -42,6 +43,8 @@ export interface RuntimeConfig {
     readonly secure?: boolean;
     readonly auth?: boolean;
     readonly certDir?: string;
+    /** What the policy of the cluster asks for. */
+    readonly tls?: Pick<ListenerTls, 'minVersion' | 'ciphers'>;
   };
   readonly webhook?: WebhookConfig;
   /** For the whole stop; 0 does not wait, -1 waits for ever. */

@@ -182,6 +182,7 @@ export class ControllerRun<T extends KubeObject> implements BoundController {
     try {
       const synced = Promise.all(sources.map((source) => source.synced));
       await Promise.race([synced, late.promise, stopped.promise]);
+      if (!signal.aborted) for (const source of sources) source.tellEarly();
     } finally {
       signal.removeEventListener('abort', stop);
     }

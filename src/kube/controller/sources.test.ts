@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Kind, KubeObject, ObjectMeta, OwnerReference } from '../../api/object.ts';
+import { retryError } from '../../base/errors.ts';
 import type { Cache, ObjectEvent } from '../cache/cache.ts';
 import { Channel } from './channel.ts';
 import { controllerFor } from './controller.ts';
@@ -91,6 +92,20 @@ describe('handlers', () => {
   it('a map may name what a label does not hold: then there is no key', () => {
     const byLabel = mappedKeys(({ metadata: { labels = {} } }) => [{ name: labels['widget'] as string }]);
     assert.deepEqual(byLabel(event('create', object()), tools), []);
+  });
+
+  it('runtime/R3: an event that is mapped through objects that are not read yet waits until they are', async () => {
+    const rig = new Rig();
+    let isRead = false;
+    const predicate: Predicate = () => {
+      if (isRead) return true;
+      isRead = true;
+      throw retryError('CacheNotSynced', 'boats have not been read yet');
+    };
+    rig.cluster.put({ metadata: { name: 'a' } });
+    await rig.run(() => DONE, { predicates: [predicate] });
+    await rig.rest();
+    assert.deepEqual([rig.runs.map(({ name }) => name), rig.said], [['a'], []]);
   });
 
   it('runtime/R3: what a handler throws is logged and counted, and the next event is heard', async () => {

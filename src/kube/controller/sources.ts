@@ -1,4 +1,5 @@
 import { type Kind, type KubeObject, keyText, resourceOf } from '../../api/object.ts';
+import { SlipwayError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { Cache, ObjectEvent } from '../cache/cache.ts';
 import { NOT_SERVED } from '../cache/reflector-failure.ts';
@@ -27,6 +28,11 @@ export interface SourceProblem {
 
 export interface StartedSource extends Disposable {
   readonly synced: Promise<void>;
+  /**
+   * All sources of the controller are synced: events that could not be mapped before, since what they are looked up in had
+   * not been read, are told now. Again, it does nothing.
+   */
+  tellEarly(): void;
   /** Undefined when it is synced. */
   problem(): SourceProblem | undefined;
 }
@@ -62,20 +68,32 @@ export function objectSource<T extends KubeObject>(options: ObjectSourceOptions<
   const start = (sink: SourceSink): StartedSource => {
     const cache = options.cache ?? sink.cache;
     const informer = cache.informer(kind);
-    const subscription = informer.subscribe((event) => {
+    // Bounded by the objects of the kind: it holds what came before the first lists were complete.
+    let early: ObjectEvent<T>[] | undefined = [];
+    const tell = (event: ObjectEvent<T>): void => {
       try {
         if (isSelf && sink.isEcho(event)) return;
         if (!predicates.every((predicate) => predicate(event))) return;
         const priority = priorityOf(event);
         for (const key of keys(event, { cache })) sink.enqueue(keyText(key), { priority });
       } catch (error) {
+        if (early !== undefined && isNotRead(error)) {
+          early.push(event);
+          return;
+        }
         sink.handlerFailed();
         const { namespace, name: object } = event.object.metadata;
         sink.log.error({ err: error, source: name, object: { namespace, name: object } }, 'Dropped an event');
       }
-    });
+    };
+    const subscription = informer.subscribe(tell);
     return {
       synced: subscription.synced,
+      tellEarly: () => {
+        const events = early ?? [];
+        early = undefined;
+        for (const event of events) tell(event);
+      },
       problem: () => {
         if (informer.isSynced) return undefined;
         const { problem = 'no answer from the server yet', problemReason } = informer.health;
@@ -88,6 +106,8 @@ export function objectSource<T extends KubeObject>(options: ObjectSourceOptions<
   return { name, kind, isForeign: options.cache !== undefined, start, ...(reason !== undefined && { reason }) };
 }
 
+const isNotRead = (error: unknown): boolean => error instanceof SlipwayError && error.reason === 'CacheNotSynced';
+
 /** Keys from outside the cluster. */
 export const channelSource = (channel: ChannelSource): Source => ({
   name: 'channel',
@@ -96,6 +116,7 @@ export const channelSource = (channel: ChannelSource): Source => ({
     const subscription = channel.subscribe((key, options = {}) => sink.enqueue(keyText(key), options));
     return {
       synced: Promise.resolve(),
+      tellEarly: () => {},
       problem: () => undefined,
       [Symbol.dispose]: () => subscription[Symbol.dispose](),
     };

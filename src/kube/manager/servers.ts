@@ -32,7 +32,7 @@ export function metricsServer(
   { config, clock, log, metrics, hostname }: ManagerContext,
   client: Pick<Writer, 'create'>,
 ): ServedPart | undefined {
-  const { bind: address = '0', secure = false, auth = secure, certDir } = config.metrics ?? {};
+  const { bind: address = '0', secure = false, auth = secure, certDir, tls } = config.metrics ?? {};
   const bind = parseBindAddress(address, 'metrics.bind');
   if (bind === undefined) return undefined;
   if (auth && !secure) {
@@ -44,5 +44,6 @@ export function metricsServer(
       ? selfSignedCertificate({ clock, dnsNames: ['localhost', hostname] })
       : certificateDirectory({ directory: certDir, clock, log });
   const serve = serveMetrics(metrics, gate);
-  return new ServedPart({ name: 'metrics', bind, clock, log, serve, ...(secure && { tls: { certificates } }) });
+  const secured = secure && { tls: { certificates, ...tls } };
+  return new ServedPart({ name: 'metrics', bind, clock, log, serve, ...secured });
 }

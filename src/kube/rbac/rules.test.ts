@@ -144,11 +144,19 @@ describe('rules from needs', () => {
     assert.equal(rulesFrom([reading, { ...reading, verbs: ['list'], reason: 'by label' }]).length, 1);
   });
 
+  it('reliability/P62: all kinds of one group are for whoever says why', () => {
+    const need: Need = { group: 'example.com', resource: '*', verbs: ['get'], reason: 'users bring their kinds' };
+    assert.deepEqual(rulesFrom([need]), [{ apiGroups: ['example.com'], resources: ['*'], verbs: ['get'] }]);
+  });
+
   it('reliability/P62: no need becomes a wildcard or a right to escalate', () => {
     const table: readonly [Need, string][] = [
       [{ group: '*', resource: 'pods', verbs: ['get'] }, 'WildcardNeed'],
       [{ group: '', resource: '*', verbs: ['get'] }, 'WildcardNeed'],
       [{ group: '', resource: '*/status', verbs: ['get'] }, 'WildcardNeed'],
+      [{ group: 'example.com', resource: '*', verbs: ['get'] }, 'WildcardNeed'],
+      [{ group: '', resource: '*', verbs: ['get'], reason: 'all of the core' }, 'WildcardNeed'],
+      [{ group: '*', resource: '*', verbs: ['get'], reason: 'all of all' }, 'WildcardNeed'],
       [{ group: '', resource: 'pods', verbs: ['get'], names: ['*'] }, 'WildcardNeed'],
       [{ group: '', resource: 'roles', verbs: ['escalate' as Verb] }, 'ForbiddenVerb'],
       [{ group: '', resource: 'users', verbs: ['impersonate' as Verb] }, 'ForbiddenVerb'],

@@ -53,7 +53,7 @@ export function rulesFrom(needs: readonly Need[]): readonly PolicyRule[] {
 function checkNeed(need: Need, isReasoned: boolean): void {
   const { group, resource, verbs, names } = need;
   const shown = `the need for ${JSON.stringify(verbs)} on "${resource}" of group "${group}"`;
-  for (const part of [group, resource, ...verbs, ...(names ?? [])]) {
+  for (const part of [group, ...(isWholeGroup(need) ? [] : [resource]), ...verbs, ...(names ?? [])]) {
     if (part.includes('*')) throw userError('WildcardNeed', `${shown} holds "*"; name each of them`);
   }
   if (resource === '' || verbs.length === 0) {
@@ -82,6 +82,8 @@ function checkSecrets(need: Need, shown: string): void {
   );
 }
 
+/** Kinds that others bring, which nobody can name yet: all of one group, for those who say why. */
+const isWholeGroup = (need: Need): boolean => need.resource === '*' && need.group !== '' && hasReason(need);
 const isOfSecrets = ({ group, resource }: Need): boolean => group === '' && resource === 'secrets';
 const hasReason = ({ reason = '' }: Need): boolean => reason.trim() !== '';
 

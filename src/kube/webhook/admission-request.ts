@@ -27,6 +27,8 @@ export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 export interface AdmissionRequest {
   readonly uid: string;
   readonly kind: GroupVersionKind;
+  /** What the client wrote; another version than `kind` when the webhook asked for objects of that. */
+  readonly requestKind: GroupVersionKind;
   readonly resource: GroupVersionResource;
   /** Empty for the object itself. */
   readonly subResource: string;
@@ -88,7 +90,8 @@ export function admissionRequest(request: JsonObject): AdmissionRequest {
   const groups = getKey(user, 'groups');
   return {
     uid,
-    kind: { ...groupVersion(objectAt(request, 'kind')), kind: textAt(objectAt(request, 'kind'), 'kind') },
+    kind: groupVersionKind(objectAt(request, 'kind')),
+    requestKind: groupVersionKind(optionalAt(request, 'requestKind') ?? objectAt(request, 'kind')),
     resource: {
       ...groupVersion(objectAt(request, 'resource')),
       resource: textAt(objectAt(request, 'resource'), 'resource'),
@@ -109,6 +112,11 @@ export function admissionRequest(request: JsonObject): AdmissionRequest {
     options: objectAt(request, 'options'),
   };
 }
+
+const groupVersionKind = (from: JsonObject): GroupVersionKind => ({
+  ...groupVersion(from),
+  kind: textAt(from, 'kind'),
+});
 
 const groupVersion = (from: JsonObject) => ({ group: textAt(from, 'group'), version: textAt(from, 'version') });
 

@@ -244,6 +244,16 @@ describe('webhook configurations', () => {
     );
   });
 
+  it('runtime/W6: have the name that is given, when it is one', () => {
+    const named = (name: string): Loose =>
+      webhookConfigurations(world().webhooks.validating(V1, { validateDelete: () => {} }, { name }), base)[0];
+    assert.equal(named('v1.validation.widget.ex.io').webhooks[0].name, 'v1.validation.widget.ex.io');
+    assert.equal(
+      reasonOf(() => named('widget')),
+      'InvalidWebhookName',
+    );
+  });
+
   it('runtime/W6: the authority comes from PEM, from the service CA of OpenShift, or later', () => {
     const first = (trust: Loose, address: Loose = base.address): Loose =>
       webhookConfigurations(registered(), { ...base, trust, address, labels: { l: '1' } })[0];

@@ -6,6 +6,8 @@ import type { Operation } from './admission-request.ts';
 export interface AdmissionOptions {
   /** `/mutate-…` and `/validate-…` with group, version and kind unless told otherwise (W2). */
   readonly path?: string;
+  /** Of the webhook in its configuration; made from the path unless given. */
+  readonly name?: string;
   /** CREATE and UPDATE, and DELETE where the validator judges it, unless told otherwise. */
   readonly operations?: readonly Operation[];
   /** `Fail` unless told otherwise: a write that was not judged does not happen. */

@@ -62,7 +62,7 @@ function webhookOf(registration: Registration, options: ConfigurationOptions): J
   const { type, path, rules, failurePolicy = 'Fail', timeoutSeconds = 10, reinvocationPolicy } = registration;
   const { namespaceSelector, objectSelector, matchConditions } = registration;
   return {
-    name: webhookName(path, options),
+    name: webhookName(registration, options),
     admissionReviewVersions: ['v1'],
     clientConfig: clientConfig(path, options),
     failurePolicy,
@@ -80,12 +80,13 @@ function webhookOf(registration: Registration, options: ConfigurationOptions): J
 }
 
 /** Paths are unique, so names made from them are, too. */
-function webhookName(path: string, { domain = 'webhooks.slipway.dev' }: ConfigurationOptions): string {
+function webhookName({ path, name: given }: Registration, options: ConfigurationOptions): string {
+  const { domain = 'webhooks.slipway.dev' } = options;
   const label = path
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '');
-  const name = `${label}.${domain}`;
+  const name = given ?? `${label}.${domain}`;
   if (dnsSubdomainProblems(name).length === 0 && name.split('.').length >= 3) return name;
   throw userError('InvalidWebhookName', `"${name}" is no name of a webhook; choose another path or domain`);
 }

@@ -131,6 +131,20 @@ describe('paths of webhooks', () => {
 });
 
 describe('admission reviews', () => {
+  it('runtime/W3: says in which version the client wrote, where that is another one', async () => {
+    const { webhooks, post } = world();
+    const seen: string[] = [];
+    webhooks.validating(WIDGET, {
+      validateCreate: (_object, { request: { kind, requestKind } }) => {
+        seen.push(`${kind.version} for ${requestKind.version}`);
+      },
+    });
+    const object = widget({ size: 1 });
+    await post(VALIDATE, review({ object }));
+    await post(VALIDATE, review({ object, requestKind: { group: 'ex.io', version: 'v0', kind: 'Widget' } }));
+    assert.deepEqual(seen, ['v1 for v1', 'v1 for v0']);
+  });
+
   it('runtime/W3: answers in the version of the question with its uid', async () => {
     const { webhooks, post } = world();
     webhooks.validating(WIDGET, { validateCreate: () => {} });
