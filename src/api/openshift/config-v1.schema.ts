@@ -186,6 +186,26 @@ export const ClusterOperatorDefinition = defineKind({
     .partial(),
 });
 
+const desiredUpdate = () =>
+  withRules(
+    z
+      .object({
+        version: z.string(),
+        image: z.string(),
+        architecture: z.enum(['Multi', '']),
+        force: z.boolean(),
+      })
+      .partial(),
+    cel(
+      "has(self.architecture) && has(self.image) ? (self.architecture == '' || self.image == '') : true",
+      'an update names an architecture or an image, not both',
+    ),
+    cel(
+      "has(self.architecture) && self.architecture != '' ? has(self.version) && self.version != '' : true",
+      'an update that names an architecture names a version, too',
+    ),
+  );
+
 export const ClusterVersionDefinition = defineKind({
   ...ClusterVersion,
   isForeign: true,
@@ -197,11 +217,32 @@ export const ClusterVersionDefinition = defineKind({
     { name: 'Since', type: 'date', jsonPath: `${statusOf('Progressing')}.lastTransitionTime` },
     { name: 'Status', type: 'string', jsonPath: `${statusOf('Progressing')}.message` },
   ],
-  spec: z.object({}),
+  // Who tries something out writes no bookkeeping of the cluster-version operator, so it may be missing here.
+  spec: z
+    .object({
+      clusterID: z.string(),
+      channel: z.string(),
+      desiredUpdate: desiredUpdate(),
+    })
+    .partial(),
   status: z.object({
     conditions: configConditions().optional(),
-    desired: z.object({ version: z.string() }),
-    history: listAtomic(z.object({ version: z.string().optional(), state: z.string() })).optional(),
+    desired: z.object({ version: z.string(), image: z.string().optional() }),
+    history: listAtomic(
+      z.object({
+        state: z.string(),
+        startedTime: z.iso.datetime({ offset: true }).optional(),
+        completionTime: z.iso.datetime({ offset: true }).nullable().optional(),
+        version: z.string().optional(),
+        image: z.string().optional(),
+        verified: z.boolean().optional(),
+      }),
+    ).optional(),
+    observedGeneration: z.int().optional(),
+    versionHash: z.string().optional(),
+    availableUpdates: listAtomic(z.object({ version: z.string(), image: z.string() }))
+      .nullable()
+      .optional(),
   }),
 });
 

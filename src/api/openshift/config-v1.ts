@@ -107,11 +107,38 @@ export interface ClusterOperator extends KubeObject {
   };
 }
 
+/** A release, by version, by image, or by both; `force` takes one that nobody vouches for. */
+export interface DesiredUpdate {
+  readonly version?: string;
+  readonly image?: string;
+  readonly architecture?: string;
+  readonly force?: boolean;
+}
+
+export interface ClusterVersionHistoryEntry {
+  readonly state?: string;
+  readonly startedTime?: string;
+  /** Null while it goes on. */
+  readonly completionTime?: string | null;
+  readonly version?: string;
+  readonly image?: string;
+  readonly verified?: boolean;
+}
+
 export interface ClusterVersion extends KubeObject {
-  readonly spec?: { readonly clusterID?: string };
+  readonly spec?: {
+    readonly clusterID?: string;
+    readonly channel?: string;
+    readonly desiredUpdate?: DesiredUpdate | null;
+  };
   readonly status?: {
-    readonly desired?: { readonly version?: string };
-    readonly history?: readonly { readonly version?: string; readonly state?: string }[];
+    readonly desired?: { readonly version?: string; readonly image?: string };
+    /** The newest first. */
+    readonly history?: readonly ClusterVersionHistoryEntry[];
+    readonly observedGeneration?: number;
+    readonly versionHash?: string;
+    readonly conditions?: readonly ClusterOperatorCondition[];
+    readonly availableUpdates?: readonly { readonly version?: string; readonly image?: string }[] | null;
   };
 }
 
