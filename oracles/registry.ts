@@ -4,7 +4,14 @@ import type { VersionRange } from './version.ts';
 export interface GoSource {
   readonly kind: 'go';
   /** Folder under `oracles/` with the go.mod. */
-  readonly module: 'cloud-provider' | 'controller-runtime' | 'etcd' | 'kubernetes' | 'node-plugins';
+  readonly module:
+    | 'cloud-provider'
+    | 'cluster-api'
+    | 'controller-runtime'
+    | 'etcd'
+    | 'ignition'
+    | 'kubernetes'
+    | 'node-plugins';
   /** Import path of the main package. */
   readonly package: string;
   /** The dependency whose version is linked into these packages, for programs that read it from the linker only. */
@@ -112,6 +119,37 @@ export const ORACLES: readonly Oracle[] = [
     source: { kind: 'go', module: 'node-plugins', package: '.' },
     versionArguments: ['version'],
     supported: { min: '0.34', below: '0.38' },
+  },
+  {
+    // Says no version itself; go.mod does.
+    name: 'cluster-api-core',
+    source: { kind: 'go', module: 'cluster-api', package: 'sigs.k8s.io/cluster-api/core' },
+    versionArguments: ['--help'],
+    supported: {},
+  },
+  {
+    name: 'clusterctl',
+    source: {
+      kind: 'go',
+      module: 'cluster-api',
+      package: 'sigs.k8s.io/cluster-api/cmd/clusterctl',
+      stamp: { from: 'sigs.k8s.io/cluster-api', packages: ['sigs.k8s.io/cluster-api/version'] },
+    },
+    versionArguments: ['version', '--output=short'],
+    supported: { min: '1.11' },
+  },
+  {
+    // Our own program as well: what nobody here wrote reads the configs of hosts, and merges them.
+    name: 'ignition',
+    source: { kind: 'go', module: 'ignition', package: '.' },
+    versionArguments: ['version'],
+    supported: { min: '2.18', below: '3.0' },
+  },
+  {
+    name: 'docker-registry',
+    source: { kind: 'debian', package: 'docker-registry' },
+    versionArguments: ['--version'],
+    supported: { min: '2.7' },
   },
   { name: 'tmux', source: { kind: 'debian', package: 'tmux' }, versionArguments: ['-V'], supported: {} },
   oldNode(20, '20.20.2'),

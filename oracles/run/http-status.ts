@@ -7,7 +7,9 @@ export type Peer =
   /** Only a server with a certificate of this authority counts. Without a certificate of our own we are nobody. */
   | { readonly ca: string; readonly cert?: string; readonly key?: string }
   /** Only the server behind this socket counts. */
-  | { readonly socketPath: string };
+  | { readonly socketPath: string }
+  /** A program that answers probes in the clear: whoever has the port counts. */
+  | { readonly isPlain: true };
 
 /** The status a GET answers with; undefined when that very peer does not answer. The body is dropped. */
 export function httpStatus(url: string, signal: AbortSignal, peer: Peer): Promise<number | undefined> {
