@@ -3,7 +3,7 @@ import type { Kind, KubeObject } from '../object.ts';
 
 /** The part of `agent-install.openshift.io/v1beta1` that we read and write; what a type does not name is kept. */
 
-export const AGENT_INSTALL_GROUP = 'agent-install.openshift.io';
+const AGENT_INSTALL_GROUP = 'agent-install.openshift.io';
 /** On Agents: the InfraEnv whose image they booted. */
 export const INFRA_ENV_LABEL = 'infraenvs.agent-install.openshift.io';
 

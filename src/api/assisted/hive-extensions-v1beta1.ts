@@ -5,7 +5,7 @@ import type { AssistedCondition } from './agent-install-v1beta1.ts';
 
 /** The part of `extensions.hive.openshift.io/v1beta1` that we read and write; what a type does not name is kept. */
 
-export const HIVE_EXTENSIONS_GROUP = 'extensions.hive.openshift.io';
+const HIVE_EXTENSIONS_GROUP = 'extensions.hive.openshift.io';
 /** JSON that assisted-service merges into the install-config. */
 export const INSTALL_CONFIG_OVERRIDES = 'agent-install.openshift.io/install-config-overrides';
 

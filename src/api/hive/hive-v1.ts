@@ -4,7 +4,7 @@ import type { Kind, KubeObject, Scope } from '../object.ts';
 
 /** The part of `hive.openshift.io/v1` that we read and write; what a type does not name is kept (DESIGN §5). */
 
-export const HIVE_GROUP = 'hive.openshift.io';
+const HIVE_GROUP = 'hive.openshift.io';
 
 export interface ClusterInstallReference {
   readonly group: string;

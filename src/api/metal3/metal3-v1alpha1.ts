@@ -2,7 +2,7 @@ import type { Kind, KubeObject } from '../object.ts';
 
 /** The part of `metal3.io/v1alpha1` that we read and write; what a type does not name is kept (DESIGN §5). */
 
-export const METAL3_GROUP = 'metal3.io';
+const METAL3_GROUP = 'metal3.io';
 
 export interface HostImage {
   readonly url: string;

@@ -53,9 +53,7 @@ export function rulesFrom(needs: readonly Need[]): readonly PolicyRule[] {
 function checkNeed(need: Need, isReasoned: boolean): void {
   const { group, resource, verbs, names } = need;
   const shown = `the need for ${JSON.stringify(verbs)} on "${resource}" of group "${group}"`;
-  for (const part of [group, ...(isWholeGroup(need) ? [] : [resource]), ...verbs, ...(names ?? [])]) {
-    if (part.includes('*')) throw userError('WildcardNeed', `${shown} holds "*"; name each of them`);
-  }
+  if (hasWildcard(need)) throw userError('WildcardNeed', `${shown} holds "*"; name each of them`);
   if (resource === '' || verbs.length === 0) {
     throw userError('EmptyNeed', `${shown} allows nothing; name a resource and at least one verb`);
   }
@@ -70,6 +68,11 @@ function checkNeed(need: Need, isReasoned: boolean): void {
   }
   if (!isReasoned) checkSecrets(need, shown);
 }
+
+const hasWildcard = (need: Need): boolean => {
+  const { group, resource, verbs, names = [] } = need;
+  return [group, ...(isWholeGroup(need) ? [] : [resource]), ...verbs, ...names].some((part) => part.includes('*'));
+};
 
 /** Whoever reads all Secrets is everybody: a name, a namespace, or a reason for people who install this. */
 function checkSecrets(need: Need, shown: string): void {
