@@ -261,7 +261,10 @@ describe('the script that gives the kubelet its provider ID', () => {
   const lint = { skip: hasProgram(SHELL_LINTER) ? false : `${SHELL_LINTER} is not on the PATH` };
   it('ccm/O14: is found good by shellcheck', lint, () => {
     for (const definition of [acmeDefinition(), definitionWith(onLoopback(80), '{id}')]) {
-      execFileSync(SHELL_LINTER, ['--shell=bash', '-'], { input: scriptOf(definition) });
+      // A loop over one address is no mistake: other definitions have several.
+      execFileSync(SHELL_LINTER, ['--shell=bash', '--exclude=SC2041,SC2043', '-'], {
+        input: scriptOf(definition),
+      });
     }
   });
 

@@ -1,0 +1,139 @@
+import { isDeepStrictEqual } from 'node:util';
+import { BOOTSTRAP_GROUP, OpenshiftAssistedConfig } from '../../api/agent/bootstrap-v1alpha2.ts';
+import { Agent, InfraEnv } from '../../api/assisted/agent-install-v1beta1.ts';
+import { AgentClusterInstall } from '../../api/assisted/hive-extensions-v1beta1.ts';
+import { Cluster, Machine } from '../../api/cluster-api/core-v1beta2.ts';
+import { CustomResourceDefinition } from '../../api/generated/apiextensions-v1.ts';
+import { ConfigMap, Secret } from '../../api/generated/core-v1.ts';
+import { ClusterDeployment } from '../../api/hive/hive-v1.ts';
+import { Metal3Machine, Metal3MachineTemplate } from '../../api/metal3/infrastructure-v1beta2.ts';
+import { keyOf } from '../../api/object.ts';
+import type { Cache } from '../../kube/cache/cache.ts';
+import { type Controller, controllerFor } from '../../kube/controller/controller.ts';
+import type { MappedKey } from '../../kube/controller/event-keys.ts';
+import { byType, type Predicate } from '../../kube/controller/predicates.ts';
+import type { Reconciler } from '../../kube/controller/reconcile.ts';
+import { type Need, needs } from '../../kube/rbac/need.ts';
+import { infraEnvNameOf, machineNameOf } from '../agents/agent-machine.ts';
+import { configKeyOf } from '../cluster-facts/config-owner.ts';
+import type { AssistedSettings } from '../infra-env/assisted-settings.ts';
+import { METAL3_DEFINITIONS } from '../live-iso/metal3-kinds.ts';
+import { SHARED_INFRA_ENV_LABEL } from '../live-iso/shared-infra-env.ts';
+import { clusterChanged, configsOf, deploymentChanged, installChanged } from './cluster-watches.ts';
+
+const CONFIG_CONTROLLER = 'openshiftassistedconfig';
+
+/** What a config itself, and who looks after it, says; not what this controller says of it. */
+const configChanged: Predicate<OpenshiftAssistedConfig> = byType({
+  update: ({ old, object }) => !isDeepStrictEqual(configFacts(old), configFacts(object)),
+});
+const configFacts = (config: OpenshiftAssistedConfig | undefined): readonly unknown[] => {
+  const { generation, deletionTimestamp, labels, annotations, ownerReferences, finalizers } =
+    config?.metadata ?? {};
+  const { initialization, dataSecretName } = config?.status ?? {};
+  return [
+    generation,
+    deletionTimestamp,
+    labels,
+    annotations,
+    ownerReferences,
+    finalizers,
+    initialization,
+    dataSecretName,
+  ];
+};
+
+/** How a Machine does after its bootstrap data is out is told often, and means nothing here. */
+const machineChanged: Predicate<Machine> = byType({
+  update: ({ old, object }) => !isDeepStrictEqual(machineFacts(old), machineFacts(object)),
+});
+const machineFacts = (machine: Machine | undefined): readonly unknown[] => {
+  const { uid, deletionTimestamp, labels } = machine?.metadata ?? {};
+  const { clusterName, infrastructureRef, bootstrap } = machine?.spec ?? {};
+  return [uid, deletionTimestamp, labels, clusterName, infrastructureRef, bootstrap?.configRef];
+};
+
+const infraEnvChanged: Predicate<InfraEnv> = byType({
+  update: ({ old, object }) => !isDeepStrictEqual(infraEnvFacts(old), infraEnvFacts(object)),
+});
+const infraEnvFacts = (infraEnv: InfraEnv | undefined): readonly unknown[] => {
+  const { isoDownloadURL, debugInfo, bootArtifacts } = infraEnv?.status ?? {};
+  const { uid, deletionTimestamp } = infraEnv?.metadata ?? {};
+  return [uid, deletionTimestamp, isoDownloadURL, debugInfo?.eventsURL, bootArtifacts?.discoveryIgnitionURL];
+};
+
+/** Its owner, or all that share it. */
+function configsOfInfraEnv({ metadata }: InfraEnv, cache: Pick<Cache, 'informer'>): readonly MappedKey[] {
+  const { namespace = '', name, ownerReferences = [] } = metadata;
+  const isConfig = ({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }) =>
+    kind === OpenshiftAssistedConfig.kind && apiVersion.startsWith(`${BOOTSTRAP_GROUP}/`);
+  const sharing = cache
+    .informer(OpenshiftAssistedConfig)
+    .list({ namespace, labels: { [SHARED_INFRA_ENV_LABEL]: name } });
+  return [
+    ...ownerReferences.filter(isConfig).map((owner) => ({ namespace, name: owner.name })),
+    ...sharing.map(keyOf),
+  ];
+}
+
+const agentChanged: Predicate<Agent> = byType({
+  update: ({ old, object }) => !isDeepStrictEqual(agentFacts(old), agentFacts(object)),
+});
+const agentFacts = (agent: Agent | undefined): readonly unknown[] =>
+  agent === undefined ? [] : [machineNameOf(agent), infraEnvNameOf(agent), agent.spec.approved];
+
+/** The config of its Machine; one that has none is named by all configs of its InfraEnv. */
+function configsOfAgent(agent: Agent, cache: Pick<Cache, 'informer'>): readonly MappedKey[] {
+  const { namespace = '' } = agent.metadata;
+  const name = machineNameOf(agent);
+  if (name === undefined) return [];
+  if (name === '') {
+    const labels = { [SHARED_INFRA_ENV_LABEL]: infraEnvNameOf(agent) };
+    return cache.informer(OpenshiftAssistedConfig).list({ namespace, labels }).map(keyOf);
+  }
+  const machine = cache.informer(Machine).get({ namespace, name });
+  const key = machine === undefined ? undefined : configKeyOf(machine);
+  return key === undefined ? [] : [key];
+}
+
+/** Exactly what is done; what only one boot method does as well. */
+const configNeeds = (settings: AssistedSettings): readonly Need[] => [
+  needs(OpenshiftAssistedConfig, ['patch']),
+  needs(OpenshiftAssistedConfig, ['patch'], { subresource: 'status' }),
+  // Who makes an owner wait for its objects must be allowed to hold it back: OpenShift asks for it.
+  needs(OpenshiftAssistedConfig, ['update'], { subresource: 'finalizers' }),
+  needs(InfraEnv, ['create', 'delete']),
+  needs(Agent, ['delete']),
+  needs(Secret, ['get', 'create', 'patch'], {
+    reason: 'Bootstrap data is named like its config, in any namespace',
+  }),
+  needs(CustomResourceDefinition, ['get'], { names: METAL3_DEFINITIONS }),
+  needs(Metal3Machine, ['get', 'patch']),
+  needs(Metal3MachineTemplate, ['get', 'create', 'patch']),
+  ...bundleNeeds(settings),
+];
+
+/** A Secret with authorities may be read with the others. */
+const bundleNeeds = ({ caBundleResource, caBundleNamespace, caBundleName }: AssistedSettings): readonly Need[] =>
+  caBundleResource === 'configmap' && caBundleName !== ''
+    ? [needs(ConfigMap, ['get'], { namespace: caBundleNamespace, names: [caBundleName] })]
+    : [];
+
+/** One worker: of two configs that share an InfraEnv, the last that goes must see that it is the last. */
+export const configController = (
+  reconciler: Reconciler<OpenshiftAssistedConfig>,
+  settings: AssistedSettings,
+): Controller =>
+  controllerFor(OpenshiftAssistedConfig, {
+    name: CONFIG_CONTROLLER,
+    maxConcurrent: 1,
+    predicates: [configChanged],
+  })
+    .watches(Machine, (machine) => [configKeyOf(machine) ?? {}], [machineChanged])
+    .watches(InfraEnv, (infraEnv, { cache }) => configsOfInfraEnv(infraEnv, cache), [infraEnvChanged])
+    .watches(ClusterDeployment, (object, { cache }) => configsOf(object, cache).map(keyOf), [deploymentChanged])
+    .watches(AgentClusterInstall, (object, { cache }) => configsOf(object, cache).map(keyOf), [installChanged])
+    .watches(Cluster, (object, { cache }) => configsOf(object, cache).map(keyOf), [clusterChanged])
+    .watches(Agent, (agent, { cache }) => configsOfAgent(agent, cache), [agentChanged])
+    .needs(...configNeeds(settings))
+    .reconcile(reconciler);

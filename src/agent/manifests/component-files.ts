@@ -1,0 +1,129 @@
+import { agentDefinitions } from '../../api/agent/definitions.schema.ts';
+import type { JsonObject } from '../../api/json.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { roleFor } from '../../kube/rbac/component-roles.ts';
+import {
+  type ConfigurationOptions,
+  type WebhookTrust,
+  webhookConfigurations,
+  withConversion,
+} from '../../kube/webhook/webhook-configurations.ts';
+import { localWebhooks } from '../program/local-webhooks.ts';
+import { agentNeeds } from '../program/needs.ts';
+import type { Provider } from '../provider.ts';
+import { managerDeployment } from './manager-deployment.ts';
+import { type AgentNames, agentNames } from './names.ts';
+
+/** Who signs the certificate of the webhooks, and tells the API server (agent/P2). */
+export const WEBHOOK_SIGNERS = ['cert-manager', 'service-ca'] as const;
+export type WebhookSigner = (typeof WEBHOOK_SIGNERS)[number];
+
+export interface ComponentOptions {
+  readonly image: string;
+  readonly signer: WebhookSigner;
+}
+
+/** What must be there before what. */
+const KIND_ORDER: readonly string[] = [
+  'Namespace',
+  'CustomResourceDefinition',
+  'ServiceAccount',
+  'ClusterRole',
+  'ClusterRoleBinding',
+  'Role',
+  'RoleBinding',
+  'Service',
+  'Issuer',
+  'Certificate',
+  'Deployment',
+  'ValidatingWebhookConfiguration',
+];
+
+/** Everything that installs one provider, in one order, with the label that clusterctl finds it by (agent/P2, agent/P6). */
+export function componentObjects(provider: Provider, { image, signer }: ComponentOptions): readonly KubeObject[] {
+  const names = agentNames(provider);
+  const { namespace, account, label } = names;
+  const labels = { 'cluster.x-k8s.io/provider': label };
+  const configuration: ConfigurationOptions = {
+    name: names.configuration,
+    address: { service: { namespace, name: names.service } },
+    trust: trustOf(signer),
+    labels,
+  };
+  const objects: readonly KubeObject[] = [
+    namespaceOf(names),
+    ...definitionsOf(provider).map((crd) => injected(withConversion(crd, configuration), names, signer)),
+    ...roleFor({ name: account, namespace, needs: agentNeeds(provider), labels }),
+    serviceOf(names, signer),
+    ...(signer === 'cert-manager' ? certificateOf(names) : []),
+    managerDeployment(provider, names, image),
+    ...webhookConfigurations(localWebhooks([provider]), configuration).map((one) => injected(one, names, signer)),
+  ];
+  return objects.map((object) => labelled(object, labels)).toSorted((a, b) => rank(a) - rank(b));
+}
+
+const rank = ({ kind }: KubeObject): number => {
+  const at = KIND_ORDER.indexOf(kind);
+  return at < 0 ? KIND_ORDER.length : at;
+};
+
+/** cert-manager fills in the authority through an annotation that `injected` adds. */
+const trustOf = (signer: WebhookSigner): WebhookTrust => (signer === 'service-ca' ? 'service-ca' : 'self-managed');
+
+const definitionsOf = (provider: Provider): readonly KubeObject[] =>
+  agentDefinitions().filter(({ metadata }) => metadata.name.endsWith(`.${agentNames(provider).group}`));
+
+const labelled = <T extends KubeObject>(object: T, labels: Readonly<Record<string, string>>): T => ({
+  ...object,
+  metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } },
+});
+
+function injected<T extends KubeObject>(
+  object: T,
+  { namespace, certificate }: AgentNames,
+  signer: WebhookSigner,
+): T {
+  if (signer !== 'cert-manager') return object;
+  const annotations = {
+    ...object.metadata.annotations,
+    'cert-manager.io/inject-ca-from': `${namespace}/${certificate}`,
+  };
+  return { ...object, metadata: { ...object.metadata, annotations } };
+}
+
+const namespaceOf = ({ namespace, account }: AgentNames): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name: namespace, labels: { 'control-plane': account } },
+});
+
+function serviceOf({ namespace, service, account, secret }: AgentNames, signer: WebhookSigner): KubeObject {
+  const annotations = { 'service.beta.openshift.io/serving-cert-secret-name': secret };
+  const metadata = { name: service, namespace, ...(signer === 'service-ca' && { annotations }) };
+  const spec: JsonObject = {
+    selector: { 'control-plane': account },
+    ports: [{ name: 'webhook', protocol: 'TCP', port: 443, targetPort: 9443 }],
+  };
+  return { apiVersion: 'v1', kind: 'Service', metadata, spec } as KubeObject;
+}
+
+function certificateOf({ namespace, service, secret, issuer, certificate }: AgentNames): readonly KubeObject[] {
+  const host = `${service}.${namespace}.svc`;
+  const objects: readonly (JsonObject & { readonly kind: string })[] = [
+    { kind: 'Issuer', metadata: { name: issuer, namespace }, spec: { selfSigned: {} } },
+    {
+      kind: 'Certificate',
+      metadata: { name: certificate, namespace },
+      spec: {
+        secretName: secret,
+        // A year, renewed fifteen days before its end.
+        duration: '8760h',
+        renewBefore: '360h',
+        commonName: host,
+        dnsNames: [host, `${host}.cluster.local`],
+        issuerRef: { name: issuer, kind: 'Issuer' },
+      },
+    },
+  ];
+  return objects.map((object) => ({ apiVersion: 'cert-manager.io/v1', ...object }) as unknown as KubeObject);
+}

@@ -1,0 +1,52 @@
+import type { OpenshiftAssistedControlPlane } from '../../api/agent/controlplane-v1alpha3.ts';
+import { SlipwayError } from '../../base/errors.ts';
+import { installConfigOverride } from '../cluster-deployment/install-config.ts';
+import { platformFields } from '../cluster-deployment/platform.ts';
+import { unsupportedVersion } from '../release/release-image.ts';
+import { type BootInput, bootAdvice, bootMethodProblem, lostFields } from './config-advice.ts';
+
+/** Machines of a control plane take its annotations over, and its config. */
+const bootInputOf = ({ metadata: { annotations }, spec }: OpenshiftAssistedControlPlane): BootInput => ({
+  ...(annotations !== undefined && { annotations }),
+  ...(spec.openshiftAssistedConfigSpec !== undefined && { spec: spec.openshiftAssistedConfigSpec }),
+});
+
+/** Why the control plane cannot be meant; undefined when it can. Only annotations that upstream does not know are looked at. */
+export const controlPlaneProblem = (object: OpenshiftAssistedControlPlane): string | undefined =>
+  bootMethodProblem(bootInputOf(object)) ?? userMessage(() => platformFields(object));
+
+/** What upstream takes as well and reports later, if at all. */
+export function controlPlaneAdvice(object: OpenshiftAssistedControlPlane): readonly string[] {
+  const { distributionVersion } = object.spec;
+  const unsupported = unsupportedVersion(distributionVersion);
+  const override = userMessage(() => installConfigOverride(object, false));
+  return [
+    ...(unsupported === undefined ? [] : [`${unsupported}; no machine is made: set spec.distributionVersion`]),
+    ...(override === undefined ? [] : [override]),
+    ...bootAdvice(bootInputOf(object), 'spec.openshiftAssistedConfigSpec'),
+  ];
+}
+
+/** Fields that the stored version had and has no more (X8). */
+export function lostControlPlaneFields(
+  { spec: old }: OpenshiftAssistedControlPlane,
+  { spec }: OpenshiftAssistedControlPlane,
+): readonly string[] {
+  const [before, now] = [old.openshiftAssistedConfigSpec, spec.openshiftAssistedConfigSpec];
+  const isAliasLost = old.machineTemplate.spec !== undefined && spec.machineTemplate.spec === undefined;
+  return [
+    ...lostFields(before, now, 'spec.openshiftAssistedConfigSpec'),
+    ...(isAliasLost ? ['spec.machineTemplate.spec'] : []),
+  ];
+}
+
+/** What a user has to put right, if anything. */
+function userMessage(check: () => unknown): string | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (error instanceof SlipwayError) return error.message;
+    throw error;
+  }
+}
