@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { SystemClock } from '../base/clock.ts';
 import { userError } from '../base/errors.ts';
 import { type Log, SILENT_LOG } from '../base/log.ts';
@@ -10,15 +9,15 @@ import type { LabClock } from './clock/lab-clock.ts';
 import { labClock } from './clock/start-clock.ts';
 import type { LabCloud } from './cloud/start-cloud.ts';
 import { LabCluster } from './cluster/lab-cluster.ts';
-import { serviceRange } from './cluster/service-range.ts';
-import { type RunningCluster, startCluster } from './cluster/start-cluster.ts';
+import type { RunningCluster } from './cluster/start-cluster.ts';
+import { startLabClusters } from './cluster/start-lab-clusters.ts';
 import { type ApiWrite, WriteLog } from './cluster/write-log.ts';
 import { Crashes, type CrashOptions } from './crash/crashes.ts';
-import type { NodeSurroundings } from './machine/instance-nodes.ts';
+import type { WorkloadClusters } from './metal/workload/workload-clusters.ts';
 import { type LabRuntime, startRuntime } from './node/runtime/start-runtime.ts';
 import { type Outside, startOutside } from './outside/start-outside.ts';
-import { keepOctet, type LabDirectory, openLabDirectory, requireSameOctet } from './setup/lab-directory.ts';
-import type { ClusterSetup, LabOptions } from './setup/lab-options.ts';
+import { keepOctet, openLabDirectory, requireSameOctet } from './setup/lab-directory.ts';
+import type { LabOptions } from './setup/lab-options.ts';
 import { type Check, type UntilOptions, until } from './waiting/until.ts';
 
 /** A lab that runs. Disposing it ends everything that it started, and rejects when something is left. */
@@ -32,6 +31,8 @@ export interface Lab extends AsyncDisposable {
   cluster(name?: string): LabCluster;
   /** Throws when the lab was started without one. */
   readonly cloud: LabCloud;
+  /** Clusters that are installed while the lab runs. Throws when the lab was started without `metal`. */
+  readonly workloads: WorkloadClusters;
   /** Where the name server of the lab answers, on this machine. */
   readonly dns: Endpoint;
   /** Where a port of a lab address is found on this machine, as an `http:` URL (X7). */
@@ -60,8 +61,6 @@ export interface LabSurroundings {
   readonly env?: Environment;
 }
 
-const DAY_MS = 86_400_000;
-const YEARS_MS = 3650 * DAY_MS;
 const CRASH_LOOP_MAX_MS = 300_000;
 
 /** Starts a lab, ready to use when this resolves. On failure everything that was started is ended again. */
@@ -96,9 +95,11 @@ export async function startLab(
   const runtime = parts.use(await startRuntime({ ...place, options, plan, directory, clock, real, log }));
   const maxGraceMs = options.maxGraceMs ?? Number.POSITIVE_INFINITY;
   const surroundings = { runtime, plan, clock, real, log, crashLoopMaxMs, maxGraceMs };
-  for (const cluster of clusterPlaces(options, surroundings, place))
-    running.push(parts.use(await startCluster({ ...cluster, surroundings, env, activity, writes })));
-  const outside = parts.use(await startOutside({ options, surroundings, directory, clusters: running }));
+  const common = { options, surroundings, place, running, env, activity, writes };
+  const { block, workloads } = await startLabClusters(common, parts);
+  const machines = workloads === undefined ? {} : { bareMachines: workloads };
+  const world = { options, surroundings, directory, clusters: running, block, ...machines };
+  const outside = parts.use(await startOutside(world));
   zones.names = outside.zoneNames;
   parts.defer(() => runtime.stopInside());
   const crashes = parts.use(
@@ -111,6 +112,7 @@ export async function startLab(
     runtime,
     running,
     outside,
+    workloads,
     activity,
     writes,
     crashes,
@@ -123,6 +125,7 @@ interface LabParts extends Pick<Lab, 'clock' | 'directory'> {
   readonly runtime: LabRuntime;
   readonly running: readonly RunningCluster[];
   readonly outside: Outside;
+  readonly workloads: WorkloadClusters | undefined;
   readonly activity: Activity;
   readonly writes: WriteLog;
   readonly crashes: Crashes;
@@ -131,7 +134,13 @@ interface LabParts extends Pick<Lab, 'clock' | 'directory'> {
 
 function runningLab(parts: LabParts): Lab {
   const { clock, directory, plan, runtime, outside, activity, writes, crashes, all } = parts;
-  const clusters = parts.running.map((cluster) => new LabCluster(cluster, clock));
+  const known = new WeakMap<RunningCluster, LabCluster>();
+  const clusters = () =>
+    parts.running.map((cluster) => {
+      const found = known.get(cluster) ?? new LabCluster(cluster, clock);
+      known.set(cluster, found);
+      return found;
+    });
   const holds = () => activity.holds.map(({ reason }) => reason);
   return {
     clock,
@@ -141,37 +150,23 @@ function runningLab(parts: LabParts): Lab {
     get cloud() {
       return outside.cloud;
     },
-    cluster: (name) => clusterNamed(clusters, name),
+    get workloads() {
+      if (parts.workloads !== undefined) return parts.workloads;
+      throw userError('NoMetal', 'the lab was started without machines: start it with { metal: true }');
+    },
+    cluster: (name) => clusterNamed(clusters(), name),
     urlOf: (address, port) => {
       const target = plan.target({ host: address, port });
       return `http://${target.host}:${target.port}`;
     },
     settle: () => clock.settle(),
-    until: (check, wait) => until({ clock, writes, holds, clusters: () => clusters }, check, wait),
+    until: (check, wait) => until({ clock, writes, holds, clusters }, check, wait),
     crashAfter: (crash) => crashes.after(crash),
     mark: () => writes.mark,
     writes: ({ since = 0 } = {}) => writes.since(since),
     kill: () => runtime.kill(),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
-}
-
-/** Pure but for the time: what is different for each cluster. */
-function clusterPlaces(options: LabOptions, { plan, clock, real }: NodeSurroundings, place: LabDirectory) {
-  const { clusters, nodes = 0, data, replace = {} } = options;
-  const setups: readonly ClusterSetup[] = clusters ?? [{ name: 'lab', nodes }];
-  const times = [clock.now().getTime(), real.now().getTime()];
-  return setups.map((setup, at) => ({
-    setup,
-    index: at + 1,
-    serviceRange: serviceRange(plan.octet, at + 1, setups.length),
-    replace,
-    directory: join(place.short, String(at + 1)),
-    kubeconfigPath: join(place.path, `${setup.name}.kubeconfig`),
-    isDurable: data !== undefined,
-    // Children check certificates by the time outside, controllers by that of the lab (T8).
-    certificates: { from: new Date(Math.min(...times) - DAY_MS), until: new Date(Math.max(...times) + YEARS_MS) },
-  }));
 }
 
 /** Nobody tells the lab of the writes to it. */

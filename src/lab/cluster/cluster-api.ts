@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { JsonObject } from '../../api/json.ts';
 import type { Notices } from '../../apiserver/admission/notices.ts';
 import { startApiServer } from '../../apiserver/start.ts';
 import type { ServiceResolver } from '../../apiserver/webhooks/webhook-client.ts';
@@ -12,7 +13,6 @@ import type { Activity } from '../../kube/quiet/activity.ts';
 import { printYaml } from '../../object/yaml.ts';
 import type { CertificateAuthority } from '../../pki/certificate-authority.ts';
 import type { AddressPlan, LabAddress } from '../address/address-plan.ts';
-import { clusterDomain } from '../address/names.ts';
 import type { LabClock } from '../clock/lab-clock.ts';
 import { nodeConnector } from '../node/server/node-connector.ts';
 import { type ClusterWay, wayInProcess, wayToServer } from './cluster-way.ts';
@@ -37,6 +37,9 @@ export interface ClusterApi extends AsyncDisposable {
 export interface OwnApiOptions {
   /** Of the cluster. */
   readonly name: string;
+  readonly domain: string;
+  /** Definitions to begin with. */
+  readonly crds?: readonly JsonObject[];
   readonly address: LabAddress;
   readonly plan: Pick<AddressPlan, 'place'>;
   readonly serviceRange: string;
@@ -60,10 +63,10 @@ const API_PORT = 6443;
 
 /** Starts an API server of the lab, and writes the kubeconfig of its administrator, readable by its owner only. */
 export async function startOwnApi(options: OwnApiOptions): Promise<ClusterApi> {
-  const { name, address, directory, isDurable, nodes, clock, writes, activity, kubeconfigPath } = options;
+  const { name, domain, crds, address, directory, isDurable, nodes, clock, writes, activity, kubeconfigPath } =
+    options;
   const { log, certificates, serviceRange, resolveService, plan, hasAccounts, notices } = options;
   const place = await plan.place({ host: address.api, port: API_PORT });
-  const domain = clusterDomain(name);
   const server = await startApiServer({
     ...(isDurable ? { dataDir: join(directory, 'api'), durability: 'normal' } : { storage: 'memory' }),
     listen: { ...place, hostNames: [address.wire, `api.${domain}`, `api-int.${domain}`] },
@@ -81,6 +84,7 @@ export async function startOwnApi(options: OwnApiOptions): Promise<ClusterApi> {
     ...(clock.mode === 'auto' && { refuse: leaseRefusal }),
     program: 'a lab',
     notices,
+    ...(crds !== undefined && { crds }),
   });
   await mkdir(dirname(kubeconfigPath), { recursive: true });
   await writeFile(kubeconfigPath, printYaml(await server.kubeconfig()), { mode: 0o600 });

@@ -1,3 +1,4 @@
+import type { LabAddress } from '../address/address-plan.ts';
 import type { NodeSettings } from '../node/registration/node-object.ts';
 import type { ClusterSetup } from '../setup/lab-options.ts';
 
@@ -7,6 +8,10 @@ export interface PlannedNode {
   /** 1–253: the last part of its address. */
   readonly index: number;
   readonly settings: NodeSettings;
+  /** Of a machine that has one already, and that of the index unless given. */
+  readonly address?: LabAddress;
+  /** Where it has everything; in the folder of its cluster unless given. */
+  readonly root?: string;
 }
 
 /** Pure: the nodes that a setup asks for, with their roles. */

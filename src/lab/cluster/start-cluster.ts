@@ -1,25 +1,24 @@
-import { join } from 'node:path';
-import { ConfigMap } from '../../api/generated/core-v1.ts';
 import { ClusterRoleBinding } from '../../api/generated/rbac-v1.ts';
+import type { JsonObject } from '../../api/json.ts';
 import type { ServiceResolver } from '../../apiserver/webhooks/webhook-client.ts';
-import { userError } from '../../base/errors.ts';
 import { createClient } from '../../kube/client/create-client.ts';
 import type { KubeClient } from '../../kube/client/kube-client.ts';
 import type { Environment } from '../../kube/config/surroundings.ts';
 import type { Activity } from '../../kube/quiet/activity.ts';
+import { clusterDomain } from '../address/names.ts';
 import type { NodeSurroundings } from '../machine/instance-nodes.ts';
-import { ApiLink } from '../node/registration/api-link.ts';
 import type { LabRuntime } from '../node/runtime/start-runtime.ts';
-import { type RunningNode, startNode } from '../node/start-node.ts';
+import type { RunningNode } from '../node/start-node.ts';
 import { serviceResolver } from '../proxy/service-resolver.ts';
 import { startProxy } from '../proxy/start-proxy.ts';
 import type { ClusterSetup, LabOptions } from '../setup/lab-options.ts';
 import { binding } from '../workloads/stand-in-roles.ts';
-import { startWorkloads, type Workloads } from '../workloads/start-workloads.ts';
+import { type StandIn, startWorkloads, type Workloads } from '../workloads/start-workloads.ts';
 import { type ClusterApi, foreignApi, startOwnApi } from './cluster-api.ts';
 import { idleNotices } from './idle-kinds.ts';
 import { LiveNodes } from './live-nodes.ts';
-import { type PlannedNode, plannedNodes } from './planned-nodes.ts';
+import { startOwnNodes } from './own-nodes.ts';
+import type { PlannedNode } from './planned-nodes.ts';
 import { standIns } from './stand-ins.ts';
 import type { WriteLog } from './write-log.ts';
 
@@ -40,11 +39,18 @@ export interface ClusterOptions {
   readonly activity: Activity;
   readonly writes: WriteLog;
   readonly certificates: { readonly from: Date; readonly until: Date };
+  /** Where its API is called `api` and `api-int`; below that of the lab unless told otherwise. */
+  readonly domain?: string;
+  /** Definitions that it has from the start. */
+  readonly crds?: readonly JsonObject[];
+  /** Controllers besides those of Kubernetes. */
+  readonly moreStandIns?: readonly StandIn[];
 }
 
 /** A cluster of the lab that runs. */
 export interface RunningCluster extends AsyncDisposable {
   readonly name: string;
+  readonly domain: string;
   readonly api: ClusterApi;
   /** The administrator's. Reads ask the server. */
   readonly client: KubeClient;
@@ -53,12 +59,16 @@ export interface RunningCluster extends AsyncDisposable {
   readonly workloads: Workloads;
   /** A node that was started elsewhere is one of the cluster, until disposed. */
   join(node: RunningNode): Disposable;
-  /** Whether it is one that the cluster was set up with, on or off. */
+  /** The lab starts one more node for it. Resolves when it is in its cluster. */
+  addNode(node: PlannedNode): Promise<void>;
+  /** The node is off for good. Its object stays. Succeeds for unknown ones. */
+  removeNode(name: string): Promise<void>;
+  /** Whether it is one that the lab started for it, on or off. */
   knowsNode(name: string): boolean;
   powerOff(name: string): Promise<void>;
   /** Nothing happens when it is on. */
   powerOn(name: string): Promise<void>;
-  /** Those that it was set up with. */
+  /** Those that the lab started for it, on or off. */
   readonly nodeNames: readonly string[];
   /** Dead at once, with everything on it: nothing it still does reaches the server. Resolves when it is on again (B3). */
   crashNode(name: string): Promise<void>;
@@ -92,6 +102,7 @@ export async function startCluster(options: ClusterOptions): Promise<RunningClus
   const running = parts.move();
   return {
     name: setup.name,
+    domain: domainOf(options),
     api,
     client,
     nodes: nodes.byName,
@@ -100,14 +111,20 @@ export async function startCluster(options: ClusterOptions): Promise<RunningClus
       nodes.add(node);
       return { [Symbol.dispose]: () => void (nodes.byName.get(node.name) === node && nodes.remove(node.name)) };
     },
-    knowsNode: (name) => own.planned.has(name),
+    addNode: (node) => own.add(node),
+    removeNode: (name) => own.remove(name),
+    knowsNode: (name) => own.has(name),
     powerOn: (name) => own.powerOn(name),
     powerOff: (name) => own.powerOff(name),
-    nodeNames: [...own.planned.keys()],
+    get nodeNames() {
+      return own.names;
+    },
     crashNode: (name) => own.crash(name),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
+
+const domainOf = ({ setup, domain }: ClusterOptions): string => domain ?? clusterDomain(setup.name);
 
 function startApi(
   options: ClusterOptions,
@@ -124,7 +141,7 @@ function startApi(
   const hasAccounts = options.replace.accounts !== 'off';
   const notices = idleNotices(options.replace);
   const api = { address, nodes, resolveService, hasAccounts, notices };
-  return startOwnApi({ ...surroundings, ...rest, ...api, name: setup.name });
+  return startOwnApi({ ...surroundings, ...rest, ...api, name: setup.name, domain: domainOf(options) });
 }
 
 /** What the node authorizer of a real cluster would allow. */
@@ -137,7 +154,7 @@ const nodeBindings = () => [
 ];
 
 function startControllers(
-  { replace, surroundings: { clock, log }, certificates }: ClusterOptions,
+  { replace, surroundings: { clock, log }, certificates, moreStandIns = [] }: ClusterOptions,
   { way, authority, authorityPem }: ClusterApi,
   admin: KubeClient,
 ): Promise<Workloads> {
@@ -148,92 +165,10 @@ function startControllers(
     ...(authorityPem !== undefined && { authorityPem }),
   });
   return startWorkloads({
-    standIns: all.filter(({ name }) => !off.has(name)),
+    standIns: [...all.filter(({ name }) => !off.has(name)), ...moreStandIns],
     admin,
     transportAs: (user, groups) => way.as(user, groups),
     clock,
     log,
   });
-}
-
-interface OwnNodes extends AsyncDisposable {
-  readonly planned: ReadonlyMap<string, PlannedNode>;
-  powerOn(name: string): Promise<void>;
-  powerOff(name: string): Promise<void>;
-  crash(name: string): Promise<void>;
-}
-
-interface NodePlace {
-  readonly api: ClusterApi;
-  readonly client: KubeClient;
-  readonly nodes: LiveNodes;
-}
-
-/** Starts the nodes that the setup asks for; resolves when they are registered. */
-async function startOwnNodes(options: ClusterOptions, { api, client, nodes }: NodePlace): Promise<OwnNodes> {
-  const wanted = options.replace.node === 'off' ? [] : plannedNodes(options.setup);
-  const planned = new Map(wanted.map((one) => [one.settings.name, one]));
-  const isForeign = options.setup.kubeconfig !== undefined;
-  const server = isForeign && wanted.length > 0 ? { clientCaPem: await clientAuthority(client) } : undefined;
-  const { index: cluster, directory, setup } = options;
-  const runtime = options.surroundings.runtime.inCluster((...user) => api.way.as(...user));
-  const surroundings = { ...options.surroundings, runtime };
-  /** Of the nodes that are on. */
-  const links = new Map<string, ApiLink>();
-  const powerOn = async (name: string): Promise<void> => {
-    const one = planned.get(name);
-    if (one === undefined || nodes.byName.has(name)) return;
-    const { settings, index } = one;
-    const link = new ApiLink(
-      api.way.as(`system:node:${name}`, ['system:nodes']),
-      `node ${name}, which was killed,`,
-    );
-    links.set(name, link);
-    const node = await startNode({
-      ...surroundings,
-      settings: { ...settings, address: surroundings.plan.node(cluster, index) },
-      root: join(directory, 'n', String(index)),
-      way: { mode: 'direct', transport: link.transport },
-      ...(setup.capacity !== undefined && { capacity: setup.capacity }),
-      ...(server !== undefined && { server }),
-    });
-    nodes.add(node);
-    await node.ready;
-  };
-  const powerOff = async (name: string): Promise<void> => {
-    const node = nodes.remove(name);
-    node?.pods.powerOff();
-    await node?.[Symbol.asyncDispose]();
-  };
-  const end = async () => {
-    await Promise.all([...nodes.byName.values()].map((node) => node[Symbol.asyncDispose]()));
-  };
-  try {
-    await Promise.all([...planned.keys()].map(powerOn));
-  } catch (error) {
-    await end();
-    throw error;
-  }
-  return {
-    planned,
-    powerOn,
-    powerOff,
-    crash: async (name) => {
-      links.get(name)?.partition(true);
-      await powerOff(name);
-      await powerOn(name);
-    },
-    [Symbol.asyncDispose]: end,
-  };
-}
-
-/** Who vouches for the API server when it asks nodes for logs: it says so itself. */
-async function clientAuthority(client: KubeClient): Promise<string> {
-  const key = { namespace: 'kube-system', name: 'extension-apiserver-authentication' };
-  const pem = (await client.find(ConfigMap, key))?.data?.['client-ca-file'];
-  if (pem !== undefined) return pem;
-  throw userError(
-    'NoClientAuthority',
-    `ConfigMap kube-system/${key.name} of the cluster has no client-ca-file, so that nodes cannot tell who its API server is: start it with --client-ca-file`,
-  );
 }

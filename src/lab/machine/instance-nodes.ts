@@ -8,11 +8,31 @@ import { CloudError } from '../cloud/cloud-error.ts';
 import { credentialFile } from '../node/registration/credential-file.ts';
 import { type NodeOptions, type RunningNode, startNode } from '../node/start-node.ts';
 import { ignite } from './first-start.ts';
+import { hardwareId } from './hardware-id.ts';
 import { parseIgnition } from './ignition.ts';
-import { machineSettings } from './machine-settings.ts';
+import { type MachineSettings, machineSettings, namesCluster } from './machine-settings.ts';
 
 /** What all nodes of a lab share. */
 export type NodeSurroundings = Omit<NodeOptions, 'settings' | 'root' | 'way' | 'capacity'>;
+
+/** A machine that is on and has a disk, of which nobody has made a node. */
+export interface BareMachine {
+  /** What it calls its hardware. */
+  readonly id: string;
+  readonly address: LabAddress;
+  /** Everything that a node on it has is below. */
+  readonly root: string;
+}
+
+/** Who makes nodes of machines that were told of no cluster, as an installer does. */
+export interface BareMachines {
+  /** The machine is on. */
+  machineOn(machine: BareMachine): Promise<void>;
+  /** The machine is off; it may come back. Succeeds for unknown ones. */
+  machineOff(id: string): Promise<void>;
+  /** The machine never comes back. Succeeds for unknown ones. */
+  machineGone(id: string): Promise<void>;
+}
 
 export interface InstanceNodesOptions {
   /** 1–31: the second part of the addresses of instances. */
@@ -22,12 +42,16 @@ export interface InstanceNodesOptions {
   readonly surroundings: NodeSurroundings;
   /** The node is one of the cluster whose API server is at `url`, until disposed. */
   readonly join: (node: RunningNode, url: string) => Disposable;
+  /** Gets the instances whose user data names no cluster; they boot nothing unless given. */
+  readonly bareMachines?: BareMachines;
 }
 
 interface Machine {
   readonly instance: BootedInstance;
-  readonly node: RunningNode;
-  readonly membership: Disposable;
+  /** Undefined of one that somebody else makes a node of. */
+  readonly node?: RunningNode;
+  /** At once, without grace. */
+  readonly end: () => PromiseLike<void>;
 }
 
 const MOST_NODES = 253;
@@ -77,9 +101,7 @@ export class InstanceNodes implements Boot, AsyncDisposable {
     if (machine === undefined) return;
     this.#machines.delete(instanceId);
     this.#roots.delete(instanceId);
-    machine.membership[Symbol.dispose]();
-    machine.node.pods.powerOff();
-    await this.#switched(machine.node[Symbol.asyncDispose]());
+    await this.#switched(machine.end());
   }
 
   release(instanceId: string, privateAddress: string): void {
@@ -94,7 +116,7 @@ export class InstanceNodes implements Boot, AsyncDisposable {
 
   /** The instance whose node has this name, if it is on. */
   instanceOf(node: string): BootedInstance | undefined {
-    return [...this.#machines.values()].find((machine) => machine.node.name === node)?.instance;
+    return [...this.#machines.values()].find((machine) => machine.node?.name === node)?.instance;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -120,9 +142,10 @@ export class InstanceNodes implements Boot, AsyncDisposable {
     try {
       const machine = await this.#boot(instance, print, onDisk);
       this.#machines.set(instance.id, machine);
-      machine.node.ready.then(
-        () => print(`node ${machine.node.name} is in its cluster`),
-        (error: unknown) => print(`node ${machine.node.name} does not get into its cluster: ${messageOf(error)}`),
+      const { node } = machine;
+      node?.ready.then(
+        () => print(`node ${node.name} is in its cluster`),
+        (error: unknown) => print(`node ${node.name} does not get into its cluster: ${messageOf(error)}`),
       );
     } catch (error) {
       this.#roots.delete(instance.id);
@@ -133,8 +156,10 @@ export class InstanceNodes implements Boot, AsyncDisposable {
   /** What cannot be removed goes with the lab. */
   async #wipe(index: number, instanceId: string): Promise<void> {
     const { clock, log } = this.#options.surroundings;
-    using _hold = clock.hold(`disk of instance ${instanceId}`);
     try {
+      // Time may have to pass for it.
+      await this.#options.bareMachines?.machineGone(hardwareId(instanceId));
+      using _hold = clock.hold(`disk of instance ${instanceId}`);
       await rm(this.#root(index), { recursive: true, force: true });
     } catch (err) {
       log.warn({ err, instance: instanceId }, 'Cannot remove the disk of an instance');
@@ -147,12 +172,13 @@ export class InstanceNodes implements Boot, AsyncDisposable {
     print: (line: string) => void,
     onDisk: () => Promise<void>,
   ): Promise<Machine> {
-    const { surroundings, join: joinCluster } = this.#options;
-    const { plan, clock } = surroundings;
+    const { clock } = this.#options.surroundings;
     const index = indexOf(instance.privateAddress);
     const root = this.#root(index);
     const ignition = parseIgnition(instance.userData);
-    const { node: settings, way } = machineSettings(ignition, instance);
+    const { bareMachines } = this.#options;
+    const isBare = bareMachines !== undefined && !namesCluster(ignition);
+    const settings = isBare ? undefined : machineSettings(ignition, instance);
     {
       using _hold = clock.hold(`first start of instance ${instance.id}`);
       await this.#removals.get(index);
@@ -161,6 +187,22 @@ export class InstanceNodes implements Boot, AsyncDisposable {
       await onDisk();
     }
     this.#taken.add(index);
+    if (settings !== undefined) return await this.#join(instance, settings, print);
+    print('user data names no cluster: the machine waits for somebody to install one on it');
+    const id = hardwareId(instance.id);
+    await bareMachines?.machineOn({ id, address: this.#address(index), root });
+    return { instance, end: async () => bareMachines?.machineOff(id) };
+  }
+
+  async #join(
+    instance: BootedInstance,
+    { node: settings, way }: MachineSettings,
+    print: (line: string) => void,
+  ): Promise<Machine> {
+    const { surroundings, join: joinCluster } = this.#options;
+    const { plan, clock } = surroundings;
+    const index = indexOf(instance.privateAddress);
+    const root = this.#root(index);
     print(`node ${settings.name} joins ${way.url}`);
     const node = await startNode({
       ...surroundings,
@@ -169,7 +211,13 @@ export class InstanceNodes implements Boot, AsyncDisposable {
       root,
       way: { ...way, url: wireUrl(plan, way.url), store: credentialFile(join(root, CLIENT_CERTIFICATE)) },
     });
-    return { instance, node, membership: joinCluster(node, way.url) };
+    const membership = joinCluster(node, way.url);
+    const end = () => {
+      membership[Symbol.dispose]();
+      node.pods.powerOff();
+      return node[Symbol.asyncDispose]();
+    };
+    return { instance, node, end };
   }
 
   #address(index: number): LabAddress {

@@ -28,6 +28,9 @@ export function machineSettings(ignition: Ignition, machine: { readonly hostname
   return { node: { hostname, ...flaggedSettings(flags), name }, way: bootstrapWay(text) };
 }
 
+/** Pure: whether the files of a machine say which cluster it is to join. */
+export const namesCluster = (ignition: Ignition): boolean => fileText(ignition, KUBECONFIG) !== undefined;
+
 const fileText = ({ files }: Ignition, path: string): string | undefined =>
   files.find((file) => file.path === path)?.content.toString('utf8');
 

@@ -5,7 +5,7 @@ import type { RecordSet } from '../cloud/dns/record-set.ts';
 import { zoneOf } from '../cloud/dns/zone.ts';
 import { labZones } from './lab-names.ts';
 
-const clusters = [{ name: 'c1', api: '127.9.1.254', nodes: () => ['127.9.1.1'] }];
+const clusters = [{ domain: 'c1.lab.internal', api: '127.9.1.254', nodes: () => ['127.9.1.1'] }];
 const hosts = [
   { hostname: 'w-1.a.lab.internal', address: '127.9.2.1' },
   { hostname: 'w-1.b.lab.internal', address: '127.9.2.2' },

@@ -4,7 +4,6 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Cache } from '../../kube/cache/cache.ts';
 import type { AddressPlan } from '../address/address-plan.ts';
-import { clusterDomain } from '../address/names.ts';
 import { clusterZone, isClusterName } from '../cloud/dns/cluster-zone.ts';
 import { isWithin, parentName } from '../cloud/dns/domain-name.ts';
 import { lookup, zoneFor } from '../cloud/dns/lookup.ts';
@@ -15,7 +14,8 @@ import { DEFAULT_TTL_SECONDS, type Zone, zoneOf } from '../cloud/dns/zone.ts';
 
 /** What the name server has to know of a cluster. */
 export interface NamedCluster {
-  readonly name: string;
+  /** Its names are below. */
+  readonly domain: string;
   /** Address of its API server, as those who ask can use it. */
   readonly api: string;
   readonly cache: Cache;
@@ -34,7 +34,8 @@ export interface NamedHost {
 
 export interface NamesOptions {
   readonly plan: AddressPlan;
-  readonly clusters: readonly NamedCluster[];
+  /** Asked again for each question: clusters come and go. */
+  readonly clusters: () => readonly NamedCluster[];
   /** What has been written into the DNS of the cloud. */
   readonly cloudZones: () => readonly Zone[];
   readonly hosts: () => readonly NamedHost[];
@@ -44,16 +45,21 @@ export interface NamesOptions {
 
 /** The name server of a lab (C27): what the cloud was told, the fixed names of clusters, and Services by who asks. */
 export function startNames({ plan, clusters, cloudZones, hosts, real, log }: NamesOptions): Promise<Dns> {
-  const services = new Map(clusters.map(({ name, cache }) => [name, serviceZone(servicesIn(cache))]));
+  const zones = new WeakMap<Cache, Zone>();
+  const servicesOf = (cache: Cache): Zone => {
+    const zone = zones.get(cache) ?? serviceZone(servicesIn(cache));
+    zones.set(cache, zone);
+    return zone;
+  };
   const ownZone = (asker: string): readonly Zone[] => {
-    const cluster = clusters.find(({ has }) => has(asker)) ?? clusters[0];
-    const zone = cluster && services.get(cluster.name);
-    return zone === undefined ? [] : [zone];
+    const all = clusters();
+    const cluster = all.find(({ has }) => has(asker)) ?? all[0];
+    return cluster === undefined ? [] : [servicesOf(cluster.cache)];
   };
   return startDns({
     network: plan,
     address: plan.dns.api,
-    zones: (asker) => [...labZones(clusters, cloudZones(), hosts()), ...ownZone(asker)],
+    zones: (asker) => [...labZones(clusters(), cloudZones(), hosts()), ...ownZone(asker)],
     real,
     log,
   });
@@ -64,12 +70,12 @@ export function startNames({ plan, clusters, cloudZones, hosts, real, log }: Nam
  * anyway: a zone of their own would hide what others have written, or be hidden.
  */
 export function labZones(
-  clusters: readonly Pick<NamedCluster, 'name' | 'api' | 'nodes'>[],
+  clusters: readonly Pick<NamedCluster, 'domain' | 'api' | 'nodes'>[],
   cloudZones: readonly Zone[],
   hosts: readonly NamedHost[],
 ): readonly Zone[] {
-  const ofClusters = clusters.map(({ name, api, nodes }) =>
-    clusterZone({ domain: clusterDomain(name), api: [api], apiInternal: [api], apps: nodes() }),
+  const ofClusters = clusters.map(({ domain, api, nodes }) =>
+    clusterZone({ domain, api: [api], apiInternal: [api], apps: nodes() }),
   );
   const zones = [...cloudZones, ...ofClusters];
   const sets = hostSets(hosts).filter(({ name }) => !ofClusters.some((zone) => isClusterName(name, zone.name)));

@@ -2,9 +2,10 @@ import { join } from 'node:path';
 import { userError } from '../../base/errors.ts';
 import type { AddressPlan, Endpoint, LabAddress } from '../address/address-plan.ts';
 import { BASE_DOMAIN } from '../address/names.ts';
+import { isWithin } from '../cloud/dns/domain-name.ts';
 import type { LabCloud } from '../cloud/start-cloud.ts';
 import type { RunningCluster } from '../cluster/start-cluster.ts';
-import type { NodeSurroundings } from '../machine/instance-nodes.ts';
+import type { BareMachines, NodeSurroundings } from '../machine/instance-nodes.ts';
 import type { RunningNode } from '../node/start-node.ts';
 import type { LabOptions } from '../setup/lab-options.ts';
 import { startNames } from './lab-names.ts';
@@ -15,7 +16,12 @@ export interface OutsideOptions {
   readonly surroundings: NodeSurroundings;
   /** Of the lab. */
   readonly directory: string;
+  /** Those that run now: some come and go. */
   readonly clusters: readonly RunningCluster[];
+  /** 1–31: the second part of the addresses of instances. */
+  readonly block: number;
+  /** Makes nodes of instances whose user data names no cluster. */
+  readonly bareMachines?: BareMachines;
 }
 
 /** What is around the clusters of a lab: names, and a cloud if there is one. */
@@ -39,13 +45,14 @@ export async function startOutside(given: OutsideOptions): Promise<Outside> {
       hostname,
       address: shown({ api, wire }),
     }));
-  const named = clusters.map((cluster) => ({
-    name: cluster.name,
-    api: apiAddress(plan, cluster.api),
-    cache: cluster.workloads.cache,
-    nodes: () => [...cluster.nodes.values()].map(({ address }) => shown(address)),
-    has: (address: string) => hasAddress(cluster, plan.toApi(address)),
-  }));
+  const named = () =>
+    clusters.map((cluster) => ({
+      domain: cluster.domain,
+      api: apiAddress(plan, cluster.api),
+      cache: cluster.workloads.cache,
+      nodes: () => [...cluster.nodes.values()].map(({ address }) => shown(address)),
+      has: (address: string) => hasAddress(cluster, plan.toApi(address)),
+    }));
   const dns = parts.use(await startNames({ plan, clusters: named, cloudZones, hosts, real, log }));
   const [endpoint] = dns.endpoints;
   if (endpoint === undefined) throw new Error('the name server listens nowhere');
@@ -57,14 +64,17 @@ export async function startOutside(given: OutsideOptions): Promise<Outside> {
       return services.cloud;
     },
     dns: endpoint,
-    zoneNames: () => [BASE_DOMAIN, ...cloudZones().map(({ name }) => name)],
+    zoneNames: () => {
+      const others = clusters.map(({ domain }) => domain).filter((domain) => !isWithin(domain, BASE_DOMAIN));
+      return [BASE_DOMAIN, ...cloudZones().map(({ name }) => name), ...others];
+    },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
 
 /** Instances are nodes of whichever cluster they join. Its modules are loaded for labs that have one. */
 async function startCloud(
-  { options: { cloud, seed }, surroundings, directory, clusters }: OutsideOptions,
+  { options: { cloud, seed }, surroundings, directory, clusters, block, bareMachines }: OutsideOptions,
   parts: AsyncDisposableStack,
 ): Promise<CloudServices> {
   const { InstanceNodes } = await import('../machine/instance-nodes.ts');
@@ -73,7 +83,8 @@ async function startCloud(
   const boot = parts.use(
     new InstanceNodes({
       surroundings,
-      block: clusters.length + 1,
+      block,
+      ...(bareMachines !== undefined && { bareMachines }),
       directory,
       join: (node, url) => {
         const cluster = clusters.find(({ api }) => hasPort(surroundings, api.url, url));

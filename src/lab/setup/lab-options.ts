@@ -44,12 +44,22 @@ export interface CloudSetup {
   readonly quotas?: Readonly<Record<string, number>>;
 }
 
+export interface MetalSetup {
+  /** How long an update of an installed cluster takes, in lab time; 10 min unless told otherwise. */
+  readonly updateMs?: number;
+}
+
 /** What a lab consists of and how it behaves; the same as YAML with `slipway up --scenario` (B4). */
 export interface LabOptions {
   /** One cluster `lab` with so many nodes: the short form of `clusters`. */
   readonly nodes?: number;
   readonly clusters?: readonly ClusterSetup[];
   readonly cloud?: boolean | CloudSetup;
+  /**
+   * Clusters can be installed on machines while the lab runs. Each has addresses for 254 Services then, as if there were
+   * several from the start: say so at the first start of a lab that keeps its data.
+   */
+  readonly metal?: boolean | MetalSetup;
   /** Programs that stand for images: containers of these run as processes (N11). */
   readonly images?: ImageCatalogue;
   /** Images whose `run` is called in this process, on the clock of the lab, instead of a process being started (P12). */

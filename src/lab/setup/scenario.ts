@@ -5,7 +5,7 @@ import { parseQuantity } from '../../object/quantity.ts';
 import { parseLocatedYaml } from '../../object/yaml.ts';
 import { FIRST_OCTET, LAST_OCTET } from '../address/address-scheme.ts';
 import type { ClockMode } from '../clock/lab-clock.ts';
-import { type CloudSetup, type ClusterSetup, type LabOptions, STAND_INS } from './lab-options.ts';
+import { type CloudSetup, type ClusterSetup, type LabOptions, type MetalSetup, STAND_INS } from './lab-options.ts';
 import { allowedText, type Field, fieldAt, wordsOf } from './scenario-values.ts';
 
 const count = z.int().min(0).max(253);
@@ -85,6 +85,12 @@ const cloud = z.strictObject({
   quotas: z.record(z.string(), z.int().min(0)).optional().describe('how many of a kind there may be'),
 } satisfies Record<keyof CloudSetup, z.ZodType>);
 
+const metal = z.strictObject({
+  updateMs: milliseconds
+    .optional()
+    .describe('how long an update of an installed cluster takes; 600000 unless given'),
+} satisfies Record<keyof MetalSetup, z.ZodType>);
+
 const scenario = z
   .strictObject({
     nodes: count.optional().describe('one cluster `lab` with so many nodes: the short form of `clusters`'),
@@ -93,6 +99,10 @@ const scenario = z
       .union([z.boolean(), cloud])
       .optional()
       .describe('`true`, or how the cloud is to be; none unless given'),
+    metal: z
+      .union([z.boolean(), metal])
+      .optional()
+      .describe('`true`, or how it is to be: clusters can be installed on machines; none unless given'),
     images: z
       .record(z.string(), image)
       .optional()
@@ -161,7 +171,7 @@ const scenario = z
 const SHAPE = z.toJSONSchema(scenario, { io: 'input' }) as unknown as Field;
 
 /** What may be written, part by part: for the reference page. */
-export const SCENARIO_PARTS = { scenario, clusters: cluster, cloud, images: image } as const;
+export const SCENARIO_PARTS = { scenario, clusters: cluster, cloud, metal, images: image } as const;
 
 /**
  * The options in the text of a scenario file (B4). Throws one error with every problem: file and line, what is allowed,

@@ -88,6 +88,7 @@ class LiveWorkloads implements Workloads {
   /** Of those that live; nobody waits for the dead, who may wait for a time that does not come any more. */
   readonly #running = new Map<Life, Promise<void>>();
   #reading: Promise<void> = Promise.resolve();
+  #isStopping = false;
   #lives: readonly Life[];
 
   constructor(shared: WorkloadsOptions & Shared, stop: AbortController) {
@@ -123,15 +124,18 @@ class LiveWorkloads implements Workloads {
     for (const life of dead) life.stop.abort(new Error('it was killed'));
     // Whoever told of the last write of the dead gets to its end first.
     await Promise.resolve();
-    if (this.#stop.signal.aborted) return;
+    if (this.#isStopping) return;
     for (const life of next.values()) this.#begin(life);
     await Promise.all([...next.values()].map(({ manager }) => manager.whenReady()));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort();
+    this.#isStopping = true;
     for (const { stop } of this.#lives) stop.abort();
-    await Promise.all([this.#reading, ...this.#running.values()]);
+    // Whoever is in the middle of something may wait for the cache to show what he wrote.
+    await Promise.all(this.#running.values());
+    this.#stop.abort();
+    await this.#reading;
   }
 
   #life(standIn: StandIn): Life {

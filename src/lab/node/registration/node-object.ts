@@ -1,4 +1,4 @@
-import type { Node, Taint } from '../../../api/generated/core-v1-types.ts';
+import type { Node, NodeSystemInfo, Taint } from '../../../api/generated/core-v1-types.ts';
 import type { JsonObject } from '../../../api/json.ts';
 import type { LabAddress } from '../../address/address-plan.ts';
 import type { SystemFacts } from './node-facts.ts';
@@ -19,6 +19,8 @@ export interface NodeSettings {
   readonly forcedAddress?: string;
   /** Only what a machine was booted with, as by `--provider-id`; else left to the cloud. */
   readonly providerId?: string;
+  /** What `status.nodeInfo` says instead of what is true here, for a node that stands for another machine. */
+  readonly info?: Partial<NodeSystemInfo>;
 }
 
 const ATTACH_DETACH = 'volumes.kubernetes.io/controller-managed-attach-detach';
@@ -56,7 +58,8 @@ export function newNode(settings: NodeSettings, system: SystemFacts): Pick<Node,
   };
 }
 
-function labelsOf(settings: NodeSettings, { operatingSystem, architecture }: SystemFacts): Record<string, string> {
+function labelsOf(settings: NodeSettings, system: SystemFacts): Record<string, string> {
+  const { operatingSystem, architecture } = { ...system, ...settings.info };
   return {
     'kubernetes.io/hostname': hostnameOf(settings),
     'kubernetes.io/os': operatingSystem,

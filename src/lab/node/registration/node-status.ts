@@ -37,6 +37,7 @@ export function nodeStatus({ settings, facts, version, existing = {}, now }: Sta
       containerRuntimeVersion: 'slipway://lab',
       kubeletVersion: kubeletVersion(version),
       kubeProxyVersion: '',
+      ...settings.info,
     },
     daemonEndpoints: { kubeletEndpoint: { Port: kubeletPort } },
     images: images.slice(0, MOST_IMAGES).map((name) => ({ names: [name] })),
