@@ -433,7 +433,7 @@ describe('stopping a journey', needsScript, () => {
     await first.until('journey: running');
     first.child.kill('SIGKILL');
     await first.exit;
-    const second = inShell(`${SLIPWAY} up --once`, folder);
+    const second = inShell(`${SMALL} --once`, folder);
     assert.equal(await second.exit, 0, second.errors());
   });
 });

@@ -3,6 +3,7 @@ import { cloudPhase } from './cloud/cloud-phase.ts';
 import type { Phase } from './journey/phase.ts';
 import { labPhase } from './lab/lab-phase.ts';
 import type { Scenario } from './lab/scenario-file.ts';
+import { clusterPhase } from './metal/cluster-phase.ts';
 import { definitionPhase } from './provider/definition-phase.ts';
 
 /** A part of Slipway as the composition root sees it. */
@@ -23,6 +24,8 @@ export interface JourneyWish {
 export const componentsFor = ({ scenario, provider }: JourneyWish): readonly Component[] => [
   { name: 'apiserver', phases: [hubPhase] },
   { name: 'provider', phases: [definitionPhase(provider)] },
-  { name: 'lab', phases: [labPhase(scenario)] },
+  scenario === undefined
+    ? { name: 'agent', phases: [clusterPhase] }
+    : { name: 'lab', phases: [labPhase(scenario)] },
   { name: 'cloud', phases: [cloudPhase] },
 ];

@@ -101,6 +101,15 @@ export const FAILURES = {
     fix: 'Read `cause` first: it repeats what the provider or the pod said last. Correct the provider, or follow the `next` lines, and go on with `slipway up --from PHASE`. What was seen is in the file not-ready.txt or cloud-not-ready.txt of the lab, with the last lines of the log. To look with kubectl, leave out --once. `slipway doctor` checks the machine.',
     example: 'slipway up, with a provider that throws when it is asked for a machine',
   },
+  SW1109: {
+    title: 'The cluster on bare metal is not installed',
+    cause:
+      'A host does not register or is not approved, its installation fails, the release cannot be read, or everything takes longer than three minutes.',
+    detect:
+      'The installation must reach the state adding-hosts with all five hosts done within three minutes; an installation that ends in an error is not waited for.',
+    fix: 'Read `cause` first. `slipway describe cluster acme-lab` shows what each host and its objects wait for, while the journey runs without --once. Go on with `slipway up --from cluster`, or begin anew in another folder with --data.',
+    example: 'slipway up, on a machine that is too busy to start five nodes',
+  },
   SW1201: {
     title: 'A phase of the journey failed',
     cause: 'The phase waited for something that did not become true; the message names the first such thing.',
@@ -135,6 +144,28 @@ export const FAILURES = {
     detect: '`slipway render --out` makes the folders and writes one file after the other.',
     fix: 'Choose another folder with --out, or give yourself this one; then render again.',
     example: 'slipway render deploy --out /proc/x',
+  },
+  SW1401: {
+    title: 'The management cluster cannot be read',
+    cause:
+      'There is no kubeconfig, its API server does not answer or refuses you, or Cluster API is not installed there.',
+    detect: 'The kubeconfig is read and Clusters are listed, before anything is shown.',
+    fix: 'Name the right file with --kubeconfig or KUBECONFIG; you need the right to list Clusters, at least in one namespace.',
+    example: 'slipway describe cluster lab --kubeconfig missing',
+  },
+  SW1402: {
+    title: 'There is no such cluster',
+    cause: 'No Cluster of Cluster API has that name, or it is in another namespace.',
+    detect: 'Clusters of all namespaces, or of that of --namespace, are looked through for the name.',
+    fix: 'Use one of the names that the message lists; leave --namespace out to look everywhere.',
+    example: 'slipway describe cluster lba → there is no cluster "lba". Did you mean lab?',
+  },
+  SW1403: {
+    title: 'Several clusters have that name',
+    cause: 'Two namespaces may each have a Cluster of the same name, and nothing says which one is meant.',
+    detect: 'Clusters of all namespaces are looked through for the name.',
+    fix: 'Give --namespace with one of those that the message lists.',
+    example: 'slipway describe cluster lab, with a Cluster lab in the namespaces a and b',
   },
   ...DEFINITION_FAILURES,
   SW9001: {

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { resolveSettings, type SettingSources } from './config.ts';
+import type { ClusterBoard } from './describe/board.ts';
 import type { Journey } from './journey/journey.ts';
 import type { SettingTable, SettingValues } from './settings.ts';
 
@@ -15,8 +16,8 @@ export interface Output {
   result(text: string, json: unknown, shape?: 'document' | 'line'): void;
   /** Progress or advice; never mixed into the result. */
   hint(text: string): void;
-  /** Shows a journey while it runs; disposal restores the terminal. */
-  show(journey: Journey): Disposable;
+  /** Shows a journey while it runs, or a cluster each time there is a picture of it; disposal restores the terminal. */
+  show(shown: Journey | ClusterBoard): Disposable;
 }
 
 export interface VerbContext {

@@ -1,5 +1,6 @@
 import type { Verb } from './verb.ts';
 import { apiserverVerb } from './verbs/apiserver.ts';
+import { describeVerb } from './verbs/describe.ts';
 import { doctorVerb } from './verbs/doctor.ts';
 import { explainVerb } from './verbs/explain.ts';
 import { initVerb } from './verbs/init.ts';
@@ -19,5 +20,6 @@ export const VERBS: readonly Verb[] = [
   renderVerb,
   doctorVerb,
   explainVerb,
+  describeVerb,
   versionVerb,
 ];

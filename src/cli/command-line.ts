@@ -1,4 +1,5 @@
 import { resolveSettings, type SettingSources } from '../app/config.ts';
+import type { ClusterBoard } from '../app/describe/board.ts';
 import { CommandError } from '../app/failures.ts';
 import type { Host, Interruption } from '../app/host.ts';
 import type { Journey } from '../app/journey/journey.ts';
@@ -80,12 +81,12 @@ export class CommandLine {
     const { createPresenter, processTerminal } = await import('./live/presenter.ts');
     const clock = new SystemClock();
     const present = createPresenter({ settings: common, env, clock, terminal: processTerminal() });
-    const show = (journey: Journey) => {
-      this.#journey = journey;
-      return present(journey);
+    const show = (shown: Journey | ClusterBoard) => {
+      if ('recordCrash' in shown) this.#journey = shown;
+      return present(shown);
     };
     const drawable = (text: string) => this.#drawable(text, common);
-    const output = createOutput({ format: common.output, streams, show, drawable });
+    const output = createOutput({ format: common.format, streams, show, drawable });
     const context = { output, clock, signal: this.#interruption.signal, folder, env };
     return invocation.verb.run(context, accessibleSources(sources, common, env), invocation.positionals);
   }
@@ -136,13 +137,17 @@ export class CommandLine {
   }
 }
 
-/** A verb may know more forms of output than others; all but text are JSON. */
+/** Forms of output that are JSON under another name. */
+const JSON_FORMS: readonly unknown[] = ['json', 'sarif'];
+
+/** A verb may know more forms of output than others: text for people, JSON, and text that programs read as it is. */
 function commonSettings({ settings }: Verb, sources: SettingSources) {
-  const own = settings['output'];
-  if (own === undefined) return resolveSettings(COMMON_SETTINGS, sources);
-  const { output: _output, ...others } = COMMON_SETTINGS;
-  const { output } = resolveSettings({ output: own }, sources);
-  return { ...resolveSettings(others, sources), output: output === 'text' ? 'text' : 'json' } as const;
+  const { output: usual, ...others } = COMMON_SETTINGS;
+  const { output: form } = resolveSettings({ output: settings['output'] ?? usual }, sources);
+  const format = form === 'text' ? 'text' : JSON_FORMS.includes(form) ? 'json' : 'exact';
+  // What is not for people is never coloured or redrawn.
+  const output = format === 'text' ? 'text' : 'json';
+  return { ...resolveSettings(others, sources), output, format } as const;
 }
 
 type Run = Extract<Invocation, { kind: 'run' }>;

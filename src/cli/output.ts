@@ -7,7 +7,8 @@ export interface Streams {
 }
 
 export interface OutputOptions {
-  readonly format: 'text' | 'json';
+  /** `exact`: text that programs read, in which no character is replaced. */
+  readonly format: 'text' | 'json' | 'exact';
   readonly streams: Streams;
   readonly show: Output['show'];
   /** Text in characters that the terminal can show. */
@@ -19,7 +20,8 @@ export function createOutput({ format, streams, show, drawable }: OutputOptions)
   return {
     result: (text, json, shape = 'document') => {
       const indent = shape === 'line' ? 0 : 2;
-      streams.stdout(format === 'json' ? `${JSON.stringify(json, null, indent)}\n` : `${drawable(text)}\n`);
+      const told = format === 'json' ? JSON.stringify(json, null, indent) : text;
+      streams.stdout(`${format === 'text' ? drawable(told) : told}\n`);
     },
     hint: (text) => streams.stderr(`${drawable(text)}\n`),
     show,

@@ -1,86 +1,66 @@
 // `slipway up` with its lab, as users start it: what it shows, what it leaves, and what it finds again.
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { type JourneyEvent, WHOLE_JOURNEY } from '../../src/api/journey.ts';
 import { scratchDirectory, until } from '../support/scratch.ts';
+import {
+  descendants,
+  helloOf,
+  isAlive,
+  isInstalling,
+  listeners,
+  portsOf,
+  type Run,
+  up,
+} from '../support/up-run.ts';
 
-const MAIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
 const SCENARIO = join(import.meta.dirname, '..', '..', 'examples', 'lab', 'scenario.yaml');
 
-const started = new Set<ChildProcess>();
-after(() => {
-  for (const child of started) child.kill('SIGKILL');
-});
-
-/** A run of the program whose events are read. */
-function up(folder: string, ...words: readonly string[]) {
-  const args = ['--conditions=slipway-source', MAIN, 'up', '--output', 'json', ...words];
-  const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, args, { cwd: folder, env: { PATH, HOME, LANG: 'C.UTF-8' } });
-  started.add(child);
-  let [text, errors] = ['', ''];
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    text += chunk;
-  });
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    errors += chunk;
-  });
-  const events = (): readonly JourneyEvent[] =>
-    text
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => JSON.parse(line));
-  const seen = async (what: string, isSeen: (event: JourneyEvent) => boolean): Promise<JourneyEvent> => {
-    await until(() => events().some(isSeen) || child.exitCode !== null, what);
-    return events().find(isSeen) ?? assert.fail(`${what}: not seen in\n${text}${errors}`);
-  };
-  return {
-    child,
-    events,
-    errors: () => errors,
-    seen,
-    lab: () => seen('the end of the lab', ({ phase, kind }) => phase === 'cluster' && kind === 'end'),
-    exit: once(child, 'close').then(([code]) => Number(code)),
-  };
+/** What the load balancer answers. */
+async function balancedText(run: Run): Promise<string> {
+  const end = run.events().find(({ phase, kind }) => phase === 'cloud' && kind === 'end');
+  const url = end?.addresses?.find(({ label }) => label === 'load balancer')?.value ?? '';
+  return (await fetch(url)).text();
 }
-
-type Run = ReturnType<typeof up>;
-
-/** The pod and its process, as the row tells them. */
-async function helloOf(run: Run) {
-  const { row } = await run.seen('the pod', ({ row: one }) => one?.path.at(-1)?.startsWith('hello-') === true);
-  const [, pid] = /^process (\d+)$/.exec(row?.note ?? '') ?? [];
-  return { pod: row?.path.at(-1), pid: Number(pid ?? assert.fail(JSON.stringify(row))) };
-}
-
-const isAlive = (pid: number): boolean =>
-  existsSync(`/proc/${pid}/stat`) && !/\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 
 describe('slipway up with its lab', { skip: process.platform !== 'linux' && 'looks into /proc' }, () => {
-  it('lab/P15: shows nodes and the process of a pod, ends it on Ctrl-C, and finds everything again', async () => {
+  it('lab/P15: shows hosts and the process of a pod, ends everything on Ctrl-C, and finds it again', async () => {
     await using folder = await scratchDirectory();
     const first = up(folder.path);
-    const end = await first.lab();
+    const end = await first.cluster();
     assert.equal(end.health, 'done', JSON.stringify(end));
-    assert.match(end.detail, /^2 nodes ready, a pod is process \d+ on w-[12]$/);
+    assert.match(end.detail, /^5 of 5 hosts, OpenShift 4\.20\.\d+, no bootstrap node$/);
+    assert.deepEqual(
+      end.addresses?.map(({ label }) => label),
+      ['cluster', 'assisted-service'],
+    );
+    assert.deepEqual(
+      end.tries?.map(({ text }) => text),
+      [
+        'kubectl --kubeconfig .slipway/lab/acme-lab.kubeconfig get nodes -o wide',
+        'npx slipway describe cluster acme-lab --kubeconfig .slipway/kubeconfig',
+      ],
+    );
     const { pod, pid } = await helloOf(first);
     assert.ok(isAlive(pid));
-    const rows = first.events().flatMap(({ row }) => (row === undefined ? [] : [row.path.join(' ')]));
-    assert.deepEqual(rows.slice(0, 2), ['w-1', 'w-2']);
-    const url = end.addresses?.find(({ label }) => label === 'pod hello')?.value ?? '';
-    assert.equal(await (await fetch(url)).text(), `hello from ${pod}, process ${pid}\n`);
-    assert.deepEqual(
-      end.tries?.map(({ text }) => text.replace(/\d+/g, '0')),
-      ['curl http://0.0.0.0:0', 'kill -0 0; kubectl --kubeconfig .slipway/lab/lab.kubeconfig get pods -o wide'],
+    const whole = await first.seen(
+      'the end of the journey',
+      ({ phase, kind }) => phase === WHOLE_JOURNEY && kind === 'end',
     );
-    await first.seen('the end of the journey', ({ phase, kind }) => phase === WHOLE_JOURNEY && kind === 'end');
+    assert.equal(whole.health, 'done', JSON.stringify(whole));
+    assert.equal(await balancedText(first), `hello from ${pod}, process ${pid}\n`);
+    const [ports, processes] = [portsOf(first.pid), descendants(first.pid)];
+    assert.ok(ports.length > 0 && processes.includes(pid), `${ports.join()} ${processes.join()}`);
     first.child.kill('SIGINT');
     assert.equal(await first.exit, 0);
-    assert.ok(!isAlive(pid));
+    assert.deepEqual(processes.filter(isAlive), []);
+    const left = new Set(listeners().map(({ address }) => address));
+    assert.deepEqual(
+      ports.filter((port) => left.has(port)),
+      [],
+    );
 
     const second = up(folder.path, '--once');
     assert.equal(await second.exit, 0, second.errors());
@@ -90,23 +70,31 @@ describe('slipway up with its lab', { skip: process.platform !== 'linux' && 'loo
     assert.ok(!isAlive(again.pid));
   });
 
-  it('lab/P15: is over within seconds when it is interrupted while the lab starts, and leaves nothing', async () => {
-    await using folder = await scratchDirectory();
-    const run = up(folder.path);
-    await run.seen('the start of the lab', ({ phase, kind }) => phase === 'cluster' && kind === 'start');
-    run.child.kill('SIGINT');
-    assert.equal(await run.exit, 130, run.errors());
-    const end = await run.lab();
-    assert.deepEqual([end.health, end.detail], ['skipped', 'interrupted']);
-    const said = run.events().map(({ detail }) => detail);
-    assert.ok(said.includes('stopped the lab'), said.join('\n'));
-    assert.match(said.at(-1) ?? '', /^everything is stopped; data stays in \.slipway/);
-  });
+  for (const { name, isReached } of [
+    {
+      name: 'the lab starts',
+      isReached: ({ phase, kind }: JourneyEvent) => phase === 'cluster' && kind === 'start',
+    },
+    { name: 'hosts are installed', isReached: isInstalling },
+  ])
+    it(`lab/P15: is over within seconds when it is interrupted while ${name}, and leaves nothing`, async () => {
+      await using folder = await scratchDirectory();
+      const run = up(folder.path);
+      await run.seen(name, isReached);
+      const processes = descendants(run.pid);
+      run.child.kill('SIGINT');
+      assert.equal(await run.exit, 130, run.errors());
+      const end = await run.cluster();
+      assert.deepEqual([end.health, end.detail], ['skipped', 'interrupted']);
+      const said = run.events().map(({ detail }) => detail);
+      assert.ok(said.includes('stopped the lab'), said.join('\n'));
+      assert.match(said.at(-1) ?? '', /^everything is stopped; data stays in \.slipway/);
+      assert.deepEqual(processes.filter(isAlive), []);
+    });
 
   it('lab/P15: kills the processes of the lab at the second Ctrl-C', async () => {
     await using folder = await scratchDirectory();
     const run = up(folder.path);
-    await run.lab();
     const { pid } = await helloOf(run);
     process.kill(pid, 'SIGSTOP');
     run.child.kill('SIGINT');
@@ -120,7 +108,7 @@ describe('slipway up with its lab', { skip: process.platform !== 'linux' && 'loo
     await using folder = await scratchDirectory();
     const run = up(folder.path, '--once', '--scenario', SCENARIO);
     assert.equal(await run.exit, 0, run.errors());
-    const { detail, addresses = [], tries = [] } = await run.lab();
+    const { detail, addresses = [], tries = [] } = await run.cluster();
     assert.equal(detail, '2 clusters, 4 nodes, a cloud');
     assert.deepEqual(
       addresses.map(({ label }) => label),

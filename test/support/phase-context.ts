@@ -24,7 +24,8 @@ export function phaseContext(folder: string, clock: Clock = new SystemClock()) {
     keep: (name, running) => void kept.push([name, running]),
   };
   const end = async (): Promise<void> => {
-    await Promise.all(kept.map(([, running]) => running[Symbol.asyncDispose]()));
+    // What came later may use what came before.
+    for (const [, running] of kept.toReversed()) await running[Symbol.asyncDispose]();
   };
   return { context, kept, said, rows, stop, end };
 }

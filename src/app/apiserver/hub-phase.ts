@@ -8,6 +8,7 @@ import type { Phase, PhaseContext, PhaseOutcome } from '../journey/phase.ts';
 import { shellWord, shownPath } from '../journey/plain-text.ts';
 import { warningText } from '../journey/warning-text.ts';
 import { releaseVersion } from '../release.ts';
+import { HUB, type JourneyHub } from './hub-handover.ts';
 import { writeKubeconfig } from './kubeconfig-file.ts';
 import { refusalOf } from './store-refusal.ts';
 
@@ -28,6 +29,7 @@ async function run(context: PhaseContext): Promise<PhaseOutcome> {
     write: (line) => context.warn(warningText(line)),
     now: () => clock.now(),
   });
+  const webhooks: JourneyHub['webhooks'] = new Map();
   let server: ApiServer;
   try {
     server = await startApiServer({
@@ -37,6 +39,7 @@ async function run(context: PhaseContext): Promise<PhaseOutcome> {
       log,
       release: releaseVersion(),
       program: 'slipway up',
+      resolveService: ({ namespace, name }) => webhooks.get(`${namespace}/${name}`),
     });
   } catch (error) {
     return failed('the Kubernetes API did not start', error);
@@ -50,6 +53,7 @@ async function run(context: PhaseContext): Promise<PhaseOutcome> {
   } catch (error) {
     return failed('the kubeconfig was not written', error);
   }
+  HUB.put(context, { server, webhooks, kubeconfigFile: file });
   const shown = shownPath(folder, file);
   return {
     health: 'done',

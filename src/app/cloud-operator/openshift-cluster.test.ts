@@ -11,11 +11,11 @@ import {
 } from '../../api/openshift/config-v1.ts';
 import { builtInRegistry, defineCloudProvider, installationFiles } from '../../cloud-operator/index.ts';
 import type { KubeClient } from '../../kube/client/kube-client.ts';
-import { startLab } from '../../lab/index.ts';
+import { type OpenShiftFacts, startLab } from '../../lab/index.ts';
 import { printYaml } from '../../object/yaml.ts';
 import { externalProvider } from './external-provider.ts';
 import { installationOf } from './installation.ts';
-import { becomeOpenShift, type OpenShiftFacts } from './openshift-cluster.ts';
+import { becomeOpenShift } from './openshift-cluster.ts';
 
 const AWS: OpenShiftFacts = {
   infrastructureName: 'east',

@@ -10,7 +10,7 @@ describe('the cloud phase', () => {
   it('leaves a lab that somebody else has described as it is', async () => {
     const { context } = phaseContext('/nowhere');
     await using lab = await startLab({ clock: 'auto' });
-    LAB.put(context, { lab, hasHello: false, startedAt: lab.clock.now() });
+    LAB.put(context, { lab, isScenario: true, startedAt: lab.clock.now() });
     assert.deepEqual(await cloudPhase.run(context), {
       health: 'skipped',
       detail: 'the scenario describes a lab of its own',
@@ -21,7 +21,7 @@ describe('the cloud phase', () => {
     const { context, stop } = phaseContext('/nowhere');
     await definitionPhase().run(context);
     await using lab = await startLab({ cloud: true });
-    LAB.put(context, { lab, hasHello: true, startedAt: lab.clock.now() });
+    LAB.put(context, { lab, isScenario: false, startedAt: lab.clock.now() });
     const running = cloudPhase.run(context);
     stop.abort(new Error('Ctrl-C'));
     await assert.rejects(running, { message: 'Ctrl-C' });

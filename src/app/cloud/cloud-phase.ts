@@ -8,7 +8,7 @@ import { redactedText } from '../../base/redaction.ts';
 import type { Lab } from '../../lab/index.ts';
 import type { Phase, PhaseContext, PhaseOutcome, PhaseSuccess } from '../journey/phase.ts';
 import { shellWord, shownPath } from '../journey/plain-text.ts';
-import { HELLO_SERVICE, helloServiceManifest } from '../lab/hello.ts';
+import { HELLO_SERVICE, helloServiceManifest, startHello } from '../lab/hello.ts';
 import { labFailure } from '../lab/lab-failure.ts';
 import { LAB } from '../lab/lab-handover.ts';
 import { unlessStopped } from '../lab/lab-phase.ts';
@@ -27,12 +27,12 @@ import {
 import { cloudProbes } from './cloud-probes.ts';
 import { lastWords, type Outlook, waitedFor } from './cloud-wait.ts';
 import { endEarlierLife, installInLab } from './install-in-lab.ts';
-import { bootMachines, type MachineWish, machineWishes, removeEarlierRun } from './lab-machines.ts';
+import { JOURNEY_MACHINES, type JourneyMachine, undoEarlierRun } from './lab-machines.ts';
 
 const ANSWER_MS = 2000;
 const PAUSE_MS = 200;
 
-/** Machines of a cloud become nodes, the cloud controller manager runs as a pod, and a load balancer answers. */
+/** In the cluster that was installed: the cloud controller manager runs as a pod, nodes are initialised, a load balancer answers. */
 export const cloudPhase: Phase = {
   id: 'cloud',
   needs: ['definition', 'cluster'],
@@ -41,8 +41,8 @@ export const cloudPhase: Phase = {
 };
 
 async function run(context: PhaseContext): Promise<PhaseOutcome> {
-  const { lab, hasHello } = LAB.get(context);
-  if (!hasHello) return { health: 'skipped', detail: 'the scenario describes a lab of its own' };
+  const { lab, isScenario } = LAB.get(context);
+  if (isScenario) return { health: 'skipped', detail: 'the scenario describes a lab of its own' };
   try {
     return await unlessStopped(worked(context, lab, PROVIDER.get(context)), context.signal);
   } catch (error) {
@@ -54,14 +54,11 @@ async function run(context: PhaseContext): Promise<PhaseOutcome> {
 async function worked(context: PhaseContext, lab: Lab, provider: LoadedProvider): Promise<PhaseSuccess> {
   const { signal } = context;
   const cluster = lab.cluster();
-  const machines = machineWishes(provider.definition);
+  const machines = JOURNEY_MACHINES;
   const { startedAt } = LAB.get(context);
   context.waitingFor('nothing is left of an earlier run');
   await endEarlierLife(lab, provider, startedAt);
-  await removeEarlierRun({ lab, cluster, signal }, machines, startedAt);
-  context.progress(`starting ${machines.length} machines in the cloud`);
-  context.waitingFor('the machines of the cloud are nodes');
-  await bootMachines({ lab, cluster, signal }, machines);
+  await undoEarlierRun({ lab, cluster, signal });
   const show = nodeRows(context, machines);
   show(await machineNodes(lab, machines));
   context.progress('installing the cloud operator, which deploys the cloud controller manager');
@@ -69,6 +66,9 @@ async function worked(context: PhaseContext, lab: Lab, provider: LoadedProvider)
   await waitedFor(context, () => initialised(lab, machines, show));
   const pod = await leaderOf(context, provider);
   await waitedFor(context, () => operatorAvailable(lab, provider));
+  context.progress('starting a pod as a process');
+  const hello = await startHello(lab, signal);
+  context.row({ path: [hello.node, hello.pod], health: 'done', word: 'running', note: `process ${hello.pid}` });
   const reached = { machines: machines.length, pod };
   // A cloud may have none of its own.
   if (!(provider.definition.ccm.controllers ?? []).includes('service')) return success(context, lab, reached);
@@ -106,7 +106,7 @@ function success({ folder }: PhaseContext, lab: Lab, { machines, url, pod }: Rea
 type ShowNodes = (nodes: readonly Node[]) => void;
 
 /** A row for each machine, as it is. Each is told when it changes. */
-function nodeRows(context: PhaseContext, machines: readonly MachineWish[]): ShowNodes {
+function nodeRows(context: PhaseContext, machines: readonly JourneyMachine[]): ShowNodes {
   const told = new Map<string, string>();
   return (nodes) => {
     for (const machine of machines) {
@@ -121,15 +121,15 @@ function nodeRows(context: PhaseContext, machines: readonly MachineWish[]): Show
   };
 }
 
-function rowOf({ name, zone }: MachineWish, node: Node | undefined): ProgressRow {
+function rowOf({ name }: JourneyMachine, node: Node | undefined): ProgressRow {
   if (node === undefined || !isInitialised(node))
-    return { path: [name], health: 'working', word: 'uninitialised', note: `zone ${zone}` };
+    return { path: [name], health: 'working', word: 'uninitialised' };
   const shown = node.metadata.labels?.['topology.kubernetes.io/zone'] ?? '';
   const note = `${node.spec?.providerID ?? ''} zone ${shown}`;
   return { path: [name], health: 'done', word: 'initialised', note };
 }
 
-async function initialised(lab: Lab, machines: readonly MachineWish[], show: ShowNodes): Promise<Outlook> {
+async function initialised(lab: Lab, machines: readonly JourneyMachine[], show: ShowNodes): Promise<Outlook> {
   const nodes = await machineNodes(lab, machines);
   show(nodes);
   const objects = nodes.filter((node) => !isInitialised(node));
@@ -210,7 +210,7 @@ async function failed(context: PhaseContext, lab: Lab, error: unknown): Promise<
 /** What can be seen from outside; why it is so is a matter of the probes. */
 async function whatFailed(context: PhaseContext): Promise<string> {
   const { lab } = LAB.get(context);
-  const machines = machineWishes(PROVIDER.get(context).definition);
+  const machines = JOURNEY_MACHINES;
   const nodes = await machineNodes(lab, machines);
   const waiting = nodes.filter((node) => !isInitialised(node)).length;
   if (nodes.length < machines.length) return `${nodes.length} of ${machines.length} machines are nodes`;

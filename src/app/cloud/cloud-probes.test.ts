@@ -19,7 +19,7 @@ const LABELS = {
   'k8s-app': 'acme-cloud-cloud-controller-manager',
   'infrastructure.openshift.io/cloud-controller-manager': 'acme-cloud',
 };
-const NODES = ['acme-cloud-1', 'acme-cloud-2', 'acme-cloud-3'];
+const NODES = ['cp-0', 'cp-1', 'cp-2', 'w-0', 'w-1'];
 const TAINT = { key: 'node.cloudprovider.kubernetes.io/uninitialized', effect: 'NoSchedule' as const };
 
 /** The tests stand in for everything: each makes one more thing true, in the order of the probes. */
@@ -30,7 +30,7 @@ describe('the probes of the cloud phase', () => {
     await definitionPhase().run(context);
     const replace = { nodeLifecycle: 'off', scheduler: 'off', endpoints: 'off' } as const;
     lab = await startLab({ cloud: true, clock: 'auto', replace });
-    LAB.put(context, { lab, hasHello: true, startedAt: lab.clock.now() });
+    LAB.put(context, { lab, isScenario: false, startedAt: lab.clock.now() });
   });
   after(() => lab[Symbol.asyncDispose]());
 
@@ -128,7 +128,7 @@ describe('the probes of the cloud phase', () => {
 
   it('experience/X31: tell a pod that does not start from one that ends', async () => {
     const { client } = lab.cluster();
-    const target = { kind: 'Node', name: 'acme-cloud-1' };
+    const target = { kind: 'Node', name: 'cp-0' };
     const binding = { apiVersion: 'v1', kind: 'Binding', metadata: POD, target };
     await client.subresource('binding').create(Pod, POD, binding);
     await podStatus({ state: { waiting: { reason: 'ErrImagePull', message: 'no such image' } } });
@@ -154,7 +154,7 @@ describe('the probes of the cloud phase', () => {
   it('experience/X31: repeat what was said of an object that waits, and not of one that is done', async () => {
     const { client } = lab.cluster();
     await podStatus({ state: { running: { startedAt: lab.clock.now().toISOString() } } });
-    for (const name of ['acme-cloud-1', 'other'])
+    for (const name of ['cp-0', 'other'])
       await client.create(Event, {
         metadata: { namespace: 'default', name: `about-${name}` },
         type: 'Warning',
@@ -165,15 +165,15 @@ describe('the probes of the cloud phase', () => {
       });
     const { predicate, evidence, commands } = await cause();
     assert.equal(predicate, 'the provider answers');
-    assert.equal(evidence, 'Node acme-cloud-1: CloudDenied: not allowed for acme-cloud-1');
+    assert.equal(evidence, 'Node cp-0: CloudDenied: not allowed for cp-0');
     assert.match(commands, new RegExp(`logs -n ${NAMESPACE} ccm-1`));
-    await client.delete(Event, { namespace: 'default', name: 'about-acme-cloud-1' });
+    await client.delete(Event, { namespace: 'default', name: 'about-cp-0' });
     assert.notEqual((await cause()).predicate, 'the provider answers');
   });
 
   it('experience/X31: repeat the newest of several, and nothing of a node that is gone', async () => {
     const { client } = lab.cluster();
-    const { uid = '' } = (await client.get(Node, { name: 'acme-cloud-1' })).metadata;
+    const { uid = '' } = (await client.get(Node, { name: 'cp-0' })).metadata;
     const events = [
       { name: 'a', uid, lastTimestamp: '2030-01-01T00:00:02Z' },
       { name: 'b', uid, lastTimestamp: '2030-01-01T00:00:01Z' },
@@ -185,11 +185,11 @@ describe('the probes of the cloud phase', () => {
         type: 'Warning',
         reason: 'CloudDenied',
         message: name,
-        involvedObject: { kind: 'Node', name: 'acme-cloud-1', uid: of },
+        involvedObject: { kind: 'Node', name: 'cp-0', uid: of },
         source: { component: 'cloud-node-controller' },
         lastTimestamp,
       });
-    assert.equal((await cause()).evidence, 'Node acme-cloud-1: CloudDenied: a');
+    assert.equal((await cause()).evidence, 'Node cp-0: CloudDenied: a');
     for (const { name } of events.slice(0, 2)) await client.delete(Event, { namespace: 'default', name });
     assert.notEqual((await cause()).predicate, 'the provider answers');
   });
@@ -200,7 +200,7 @@ describe('the probes of the cloud phase', () => {
     const acquireTime = new Date(lab.clock.now().getTime() + 1000).toISOString().replace('Z', '000Z');
     await client.create(Lease, {
       metadata: { namespace: NAMESPACE, name: 'cloud-controller-manager' },
-      spec: { holderIdentity: 'acme-cloud-1_x', acquireTime, leaseDurationSeconds: 137 },
+      spec: { holderIdentity: 'cp-0_x', acquireTime, leaseDurationSeconds: 137 },
     });
     assert.notEqual((await cause()).predicate, 'a pod of the cloud controller manager leads');
   });

@@ -21,7 +21,7 @@ import {
   operatorPods,
 } from './cloud-facts.ts';
 import { warningSentence, warningsOn } from './cloud-warnings.ts';
-import { isReadyNode, machineStates, machineWishes } from './lab-machines.ts';
+import { isReadyNode, JOURNEY_MACHINES, machineStates } from './lab-machines.ts';
 
 /** What a probe looks at. */
 interface Scene {
@@ -63,8 +63,8 @@ function sceneOf(context: PhaseContext): Scene {
   return { lab, provider, signal: context.signal, kubectl, namespace };
 }
 
-async function machinesAreNodes({ lab, provider, signal, kubectl }: Scene): Promise<ProbeAnswer> {
-  const machines = machineWishes(provider.definition);
+async function machinesAreNodes({ lab, signal, kubectl }: Scene): Promise<ProbeAnswer> {
+  const machines = JOURNEY_MACHINES;
   const ready = (await machineNodes(lab, machines)).filter(isReadyNode).map(({ metadata }) => metadata.name);
   const missing = machines.filter(({ name }) => !ready.includes(name));
   if (missing.length === 0) return TRUE;
@@ -182,8 +182,8 @@ async function troubleOf(
 }
 
 /** What the phase waits for: nodes, and the Service. */
-async function waitingObjects({ lab, provider }: Scene): Promise<readonly KubeObject[]> {
-  const nodes = await machineNodes(lab, machineWishes(provider.definition));
+async function waitingObjects({ lab }: Scene): Promise<readonly KubeObject[]> {
+  const nodes = await machineNodes(lab, JOURNEY_MACHINES);
   const service = await lab.cluster().client.find(Service, HELLO_SERVICE);
   const isWaiting = service !== undefined && (service.status?.loadBalancer?.ingress ?? []).length === 0;
   return [...nodes.filter((node) => !isInitialised(node)), ...(isWaiting ? [service] : [])];
@@ -195,8 +195,8 @@ async function leads({ lab, provider, kubectl, namespace }: Scene): Promise<Prob
   return { isTrue: false, evidence: `none of its pods holds the lease in namespace ${namespace}`, next };
 }
 
-async function areInitialised({ lab, provider, kubectl }: Scene): Promise<ProbeAnswer> {
-  const nodes = await machineNodes(lab, machineWishes(provider.definition));
+async function areInitialised({ lab, kubectl }: Scene): Promise<ProbeAnswer> {
+  const nodes = await machineNodes(lab, JOURNEY_MACHINES);
   const waiting = nodes.filter((node) => !isInitialised(node)).map(({ metadata }) => metadata.name);
   if (waiting.length === 0) return TRUE;
   const next = whileUp(`${kubectl} describe nodes ${waiting.join(' ')}`);

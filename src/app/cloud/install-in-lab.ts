@@ -1,14 +1,15 @@
 import { Deployment } from '../../api/generated/apps-v1.ts';
 import { Lease } from '../../api/generated/coordination-v1.ts';
-import { Pod, type Secret } from '../../api/generated/core-v1.ts';
+import { ConfigMap, Pod, type Secret } from '../../api/generated/core-v1.ts';
 import type { KubeObject, ObjectKey } from '../../api/object.ts';
+import { Infrastructure, SINGLETON } from '../../api/openshift/config-v1.ts';
 import { CREDENTIALS_SECRET } from '../../cloud/index.ts';
 import { installationFiles } from '../../cloud-operator/index.ts';
+import type { KubeClient } from '../../kube/client/kube-client.ts';
 import type { Lab } from '../../lab/index.ts';
 import { printYaml } from '../../object/yaml.ts';
 import { chosenProvider } from '../cloud-operator/chosen-provider.ts';
 import { installationOf } from '../cloud-operator/installation.ts';
-import { becomeOpenShift } from '../cloud-operator/openshift-cluster.ts';
 import type { LoadedProvider } from '../provider/load-provider.ts';
 import { releaseImage } from '../release.ts';
 import { type Installed, installedNames, operatorLabels, operatorOf } from './cloud-facts.ts';
@@ -16,23 +17,18 @@ import { type Installed, installedNames, operatorLabels, operatorOf } from './cl
 /** What the things of the lab's cluster are tagged with. */
 export const LAB_CLUSTER_ID = 'lab';
 const REGION = 'lab';
-/** Of the release of OpenShift that the cluster of the lab passes for. */
-const RELEASE = '4.22.0';
+/** Of the ConfigMap, as installers call it. */
+const CLOUD_CONFIG = { namespace: 'openshift-config', name: 'cloud-provider-config', key: 'cloud.conf' };
 
 /**
- * What `slipway render cloud-operator` prints, applied to a cluster that says it is on platform External, with the
+ * What `slipway render cloud-operator` prints, applied to a cluster on platform External, with the
  * configuration and the credentials that a partner would bring. The operator does the rest.
  */
 export async function installInLab(lab: Lab, provider: LoadedProvider): Promise<void> {
-  const { definition, file } = provider;
+  const { file } = provider;
   const { cloud } = lab;
-  await becomeOpenShift(lab.cluster(), {
-    infrastructureName: LAB_CLUSTER_ID,
-    platformSpec: { type: 'External', external: { platformName: definition.platformName } },
-    platformStatus: { type: 'External', external: { cloudControllerManager: { state: 'External' } } },
-    cloudConfig: JSON.stringify({ endpoint: cloud.url, region: REGION, clusterId: LAB_CLUSTER_ID }),
-    version: RELEASE,
-  });
+  const text = JSON.stringify({ endpoint: cloud.url, region: REGION, clusterId: LAB_CLUSTER_ID });
+  await writeCloudConfig(lab.cluster().client, text);
   const chosen = await chosenProvider('/', file, { providerFile: file });
   const files = installationFiles(installationOf(chosen, { image: releaseImage(), providerFile: file }));
   // A lab has no monitoring.
@@ -40,6 +36,14 @@ export async function installInLab(lab: Lab, provider: LoadedProvider): Promise<
   const [namespaces = [], ...others] = served.map(({ objects }) => objects);
   const objects = [...namespaces, credentials(lab, provider), ...others.flat()];
   await lab.cluster().apply(objects.map((object) => `---\n${printYaml(object)}`).join(''));
+}
+
+/** As a partner does after the installation: the configuration of his cloud, and where the cluster finds it. */
+async function writeCloudConfig(client: KubeClient, text: string): Promise<void> {
+  const { namespace, name, key } = CLOUD_CONFIG;
+  await client.apply(ConfigMap, { metadata: { namespace, name }, data: { [key]: text } }, { force: true });
+  const body = { spec: { cloudConfig: { name, key } } };
+  await client.patch(Infrastructure, SINGLETON, { type: 'merge', body });
 }
 
 /** The variables that the definition asks for. */

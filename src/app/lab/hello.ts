@@ -1,5 +1,5 @@
 import { Pod } from '../../api/generated/core-v1.ts';
-import type { Lab, LabOptions } from '../../lab/index.ts';
+import type { ImageCatalogue, Lab } from '../../lab/index.ts';
 import { slipwayImages } from '../cloud/slipway-image.ts';
 
 const IMAGE = 'slipway.dev/node';
@@ -9,12 +9,8 @@ const text = 'hello from ' + process.env.HOSTNAME + ', process ' + process.pid +
 createServer((request, response) => response.end(text)).listen(${PORT}, () => console.log('listening'));
 process.on('SIGTERM', () => process.exit(0));`;
 
-/** The lab of `slipway up` when nobody describes another one: two nodes, and a cloud for the phases after it. */
-export const helloLab = (): LabOptions => ({
-  nodes: 2,
-  cloud: true,
-  images: { [IMAGE]: { argv: ['node'] }, ...slipwayImages() },
-});
+/** What pods of the journey run: programs of Node, and Slipway itself. */
+export const helloImages = (): ImageCatalogue => ({ [IMAGE]: { argv: ['node'] }, ...slipwayImages() });
 
 /** One Deployment whose only pod runs as a process of this machine. */
 const manifest = JSON.stringify({
@@ -56,7 +52,6 @@ export const helloServiceManifest = JSON.stringify({
 export interface Hello {
   readonly pod: string;
   readonly node: string;
-  readonly url: string;
   /** Of the process on this machine. */
   readonly pid: string;
 }
@@ -91,7 +86,7 @@ async function answer(lab: Lab, signal: AbortSignal): Promise<Hello | undefined>
     const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
     const said = await (await fetch(url, { signal: limit })).text();
     const [, pid] = /, process (\d+)\n$/.exec(said) ?? [];
-    return pid === undefined ? undefined : { pod: found.metadata.name, node: found.spec.nodeName ?? '', url, pid };
+    return pid === undefined ? undefined : { pod: found.metadata.name, node: found.spec.nodeName ?? '', pid };
   } catch {
     return undefined;
   }

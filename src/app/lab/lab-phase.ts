@@ -1,61 +1,56 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Node } from '../../api/generated/core-v1.ts';
-import { messageOf } from '../../base/errors.ts';
 import { createLog } from '../../base/log.ts';
 import type { Lab, LabCluster, LabOptions } from '../../lab/index.ts';
 import { onceAborted } from '../journey/abort-listener.ts';
 import type { Phase, PhaseContext, PhaseOutcome, PhaseSuccess } from '../journey/phase.ts';
 import { shellWord, shownPath } from '../journey/plain-text.ts';
 import { warningText } from '../journey/warning-text.ts';
-import { helloLab, startHello } from './hello.ts';
 import { labFailure } from './lab-failure.ts';
 import { LAB } from './lab-handover.ts';
 import type { Scenario } from './scenario-file.ts';
 
-/** Clusters on this machine, until one is installed on bare metal: nodes come up, and a pod runs as a process. */
-export const labPhase = (scenario?: Scenario): Phase => ({
+/** Clusters on this machine as somebody has described them, instead of one that is installed on bare metal. */
+export const labPhase = (scenario: Scenario): Phase => ({
   id: 'cluster',
   provisional: {
     title: 'lab',
-    promise: 'Nodes come up on this machine, and a pod runs on one of them as a real process that answers.',
+    promise: 'The clusters of your scenario come up on this machine, and kubectl works with them.',
   },
   needs: ['hub'],
   run: (context) => run(context, scenario),
   probes: [],
 });
 
-async function run(context: PhaseContext, scenario: Scenario | undefined): Promise<PhaseOutcome> {
+async function run(context: PhaseContext, { name: scenario, options }: Scenario): Promise<PhaseOutcome> {
   const { data, signal } = context;
-  const options = scenario?.options ?? helloLab();
   // A folder for each scenario: objects of one lab would be found by the next.
-  const folder = join(data, scenario === undefined ? 'lab' : `lab-${scenario.name}`);
-  context.progress(scenario === undefined ? 'starting a cluster with two nodes' : `starting ${scenario.name}`);
-  // Its clock is that of the machine, unless a scenario says otherwise.
+  const folder = join(data, `lab-${scenario}`);
+  context.progress(`starting ${scenario}`);
+  // Its clock is that of the machine, unless the scenario says otherwise.
   const startedAt = context.clock.now();
   let lab: Lab;
   try {
-    const starting = started(context, { ...options, data: folder });
+    const starting = startedLab(context, { ...options, data: folder });
     lab = await unlessStopped(starting, signal, () => context.keep('the lab', endOf(starting)));
   } catch (error) {
     return labFailure(error, { detail: 'the lab did not start' });
   }
   context.keep('the lab', lab);
-  LAB.put(context, { lab, hasHello: scenario === undefined, startedAt });
+  LAB.put(context, { lab, isScenario: true, startedAt });
   try {
     const names = (options.clusters ?? [{ name: 'lab' }]).map(({ name }) => name);
     const clusters = names.map((name) => lab.cluster(name));
-    return scenario === undefined
-      ? await unlessStopped(withHello(context, lab, startedAt), signal)
-      : await described(context, { lab, clusters, hasCloud: Boolean(options.cloud) });
+    return await described(context, { lab, clusters, hasCloud: Boolean(options.cloud) });
   } catch (error) {
     signal.throwIfAborted();
-    const detail = scenario === undefined ? 'the pod does not run' : 'the clusters do not answer';
-    return await notRunning(context, lab, { error, detail });
+    return labFailure(error, { detail: 'the clusters do not answer' });
   }
 }
 
-async function started({ clock, ...context }: PhaseContext, options: LabOptions): Promise<Lab> {
+/** Warnings of it are those of the phase. */
+export async function startedLab({ clock, ...context }: PhaseContext, options: LabOptions): Promise<Lab> {
   const write = (line: string) => context.warn(warningText(line));
   const log = createLog({ level: 'warn', write, now: () => clock.now() });
   // Loaded when its turn has come: the hub does not wait for it.
@@ -93,57 +88,6 @@ async function shownNodes(
   for (const node of nodes)
     context.row({ path: length === 1 ? [node] : [name, node], health: 'done', word: 'ready' });
   return nodes;
-}
-
-/** A line for each node, told again when it changes. Resolves with how many there are, and how many are ready. */
-function nodeCounts(context: PhaseContext, { client }: LabCluster, startedAt: Date) {
-  const told = new Map<string, boolean>();
-  return async (): Promise<{ readonly all: number; readonly ready: number }> => {
-    const { items } = await client.list(Node);
-    for (const node of items) {
-      const { name } = node.metadata;
-      const isReady = isReadySince(node, startedAt);
-      const state = isReady ? ({ health: 'done', word: 'ready' } as const) : NOT_READY;
-      if (told.get(name) !== isReady) context.row({ path: [name], ...state });
-      told.set(name, isReady);
-    }
-    return { all: items.length, ready: items.filter((node) => isReadySince(node, startedAt)).length };
-  };
-}
-
-const NOT_READY = { health: 'waiting', word: 'not ready' } as const;
-
-/** An earlier run leaves nodes behind that were ready when it ended, which says nothing of now. */
-function isReadySince({ status }: Node, moment: Date): boolean {
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
-  // Times of objects are cut to seconds.
-  const sinceMs = Math.floor(moment.getTime() / 1000) * 1000;
-  return ready?.status === 'True' && Date.parse(ready.lastHeartbeatTime ?? '') >= sinceMs;
-}
-
-async function withHello(context: PhaseContext, lab: Lab, startedAt: Date): Promise<PhaseSuccess> {
-  const counts = nodeCounts(context, lab.cluster(), startedAt);
-  await counts();
-  context.progress('starting a pod as a process');
-  context.waitingFor('the pod of Deployment hello answers');
-  const cluster = lab.cluster();
-  const { pod, node, url, pid } = await startHello(lab, context.signal);
-  context.row({ path: [node, pod], health: 'done', word: 'running', note: `process ${pid}` });
-  const { all, ready } = await counts();
-  const nodes = ready === all ? counted(all, 'node') : `${ready} of ${counted(all, 'node')}`;
-  const kubectl = kubectlFor(context, cluster);
-  return {
-    health: 'done',
-    detail: `${nodes} ready, a pod is process ${pid} on ${node}`,
-    addresses: [
-      { label: 'lab cluster', value: cluster.url, note: kubeconfigNote(context, cluster) },
-      { label: 'pod hello', value: url },
-    ],
-    tries: [
-      { kind: 'command', text: `curl ${url}` },
-      { kind: 'command', text: `kill -9 ${pid}; ${kubectl} get pods -o wide` },
-    ],
-  };
 }
 
 interface Described {
@@ -198,20 +142,3 @@ const kubectlFor = ({ folder }: PhaseContext, { kubeconfigPath }: LabCluster): s
 
 /** A command of a failure that asks the lab, which ends with the journey. */
 export const whileUp = (command: string): readonly string[] => ['while the lab runs, so without --once:', command];
-
-/** The whole picture goes to a file: a journey has one line for it. */
-async function notRunning(
-  context: PhaseContext,
-  lab: Lab,
-  { error, detail }: { readonly error: unknown; readonly detail: string },
-): Promise<PhaseOutcome> {
-  const file = join(lab.directory, 'not-ready.txt');
-  // On a full disk the cause is all there is.
-  const isWritten = await writeFile(file, `${messageOf(error)}\n`).then(
-    () => true,
-    () => false,
-  );
-  const look = isWritten ? [shownPath(context.folder, file)] : [];
-  const next = whileUp(`${kubectlFor(context, lab.cluster())} describe pods`);
-  return labFailure(error, { detail, look, next });
-}

@@ -12,6 +12,7 @@ import { IMAGE_SETTING, releaseImage, releaseVersion } from '../release.ts';
 import { shown } from '../settings.ts';
 import type { ExitCode, VerbRun } from '../verb.ts';
 import { RENDER_SETTINGS } from '../verbs/render.ts';
+import { renderAgent, repositoryHints } from './agent-files.ts';
 import { BOOTSTRAP_FLAGS, bootstrapFor } from './bootstrap-files.ts';
 import { RENDER_TARGETS, type RenderTarget, renderInput } from './cloud-manager-files.ts';
 import { givenImages, renderCloudOperator } from './cloud-operator-files.ts';
@@ -46,7 +47,7 @@ export const runRender: VerbRun<typeof RENDER_SETTINGS> = async (context, settin
     throw usageError('--check compares with a folder: name it with --out');
   }
   if (settings.image !== undefined) requireImage(settings.image);
-  const { provider, rendered, hints } = await preparedFor(what, context, settings);
+  const { provider, rendered, hints } = await preparedFor(what, context, { ...settings, out });
   const header = headerText({ version: releaseVersion(), what, provider, input: rendered.input });
   for (const hint of [...hints, ...rendered.hints]) context.output.hint(hint);
   if (out === undefined) return printed(context, rendered, header);
@@ -65,9 +66,9 @@ const folderFiles = ({ files, plain = [] }: Rendered, header: string): readonly 
 type Context = Parameters<VerbRun<typeof RENDER_SETTINGS>>[0];
 type Settings = Parameters<VerbRun<typeof RENDER_SETTINGS>>[1];
 
-type Target = RenderTarget | 'cloud-operator';
+type Target = RenderTarget | 'cloud-operator' | 'agent';
 
-const TARGETS: readonly Target[] = ['deploy', 'rbac', 'bootstrap', 'cloud-operator'];
+const TARGETS: readonly Target[] = ['deploy', 'rbac', 'bootstrap', 'cloud-operator', 'agent'];
 
 function targetNamed(word: string): Target {
   const found = TARGETS.find((name) => name === word);
@@ -80,8 +81,13 @@ function targetNamed(word: string): Target {
 /** What the cloud operator decides itself for what it deploys. */
 const INSTALLED: readonly Target[] = ['deploy', 'rbac', 'bootstrap'];
 
+/** What has a definition of a partner. */
+const OF_PROVIDER: readonly Target[] = [...INSTALLED, 'cloud-operator'];
+
 /** Flags that nobody would look at are a mistake of whoever gives them. */
 const ONLY_FOR = {
+  provider: OF_PROVIDER,
+  tls: ['agent'],
   mode: ['cloud-operator'],
   day1: ['cloud-operator'],
   'cluster-infrastructure-file': ['bootstrap'],
@@ -150,6 +156,7 @@ const PLATFORMS = 'openshift';
 
 async function preparedFor(what: Target, { folder }: Context, settings: Settings): Promise<Prepared> {
   const missing = settings.image === undefined ? [missingImageHint()] : [];
+  if (what === 'agent') return agentFor(folder, settings);
   if (what === 'cloud-operator') return operatorFor(folder, settings, missing);
   if (isForInstaller(what, settings)) {
     const chosen = await chosenProvider(folder, settings.provider);
@@ -159,6 +166,14 @@ async function preparedFor(what: Target, { folder }: Context, settings: Settings
   const { definition } = await loadProvider(folder, settings.provider ?? DEFAULT_FILE);
   const rendered = await asked(() => renderedFor(what, definition, optionsOf(settings)));
   return { provider: definition.name, rendered, hints: hasPods(what) ? missing : [] };
+}
+
+/** Its pods run the released image, which has everything. */
+function agentFor(folder: string, { image = releaseImage(), tls: signer, out }: Settings): Prepared {
+  const version = releaseVersion();
+  const rendered = renderAgent({ image, signer, version });
+  const place = out === undefined ? undefined : resolve(folder, out);
+  return { provider: 'cluster-api', rendered, hints: repositoryHints(version, place) };
 }
 
 async function operatorFor(folder: string, settings: Settings, missing: readonly string[]): Promise<Prepared> {

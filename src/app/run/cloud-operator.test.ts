@@ -41,6 +41,8 @@ describe('slipway run, for the programs of the cloud operator', () => {
       'cloud-operator',
       'cloud-config-sync',
       'azure-config-credentials-injector',
+      'agent-bootstrap',
+      'agent-control-plane',
     ]);
   });
 

@@ -7,9 +7,16 @@ export interface RunComponent {
   readonly summary: string;
   /** A whole command line that starts it. */
   readonly example: string;
-  /** Called only when it runs, so that others stay fast. */
-  readonly load: () => Promise<(context: VerbContext, argv: readonly string[]) => Promise<ExitCode>>;
+  /**
+   * Called only when it runs, so that others stay fast; with the names of all that run with it, itself included: those
+   * with the same `together`.
+   */
+  readonly load: (names: readonly string[]) => Promise<ComponentRun>;
+  /** Components that say the same here can run in one process. */
+  readonly together?: string;
 }
+
+export type ComponentRun = (context: VerbContext, argv: readonly string[]) => Promise<ExitCode>;
 
 export const CLOUD_EXAMPLE =
   'slipway run cloud-controller-manager --cloud-provider=lab --cloud-config=cloud.conf --leader-elect=false';
@@ -41,5 +48,19 @@ export const RUN_COMPONENTS: readonly RunComponent[] = [
       'slipway run azure-config-credentials-injector --cloud-config-file-path=cloud.conf --output-file-path=merged.conf',
     summary: 'puts the credentials of Azure into its cloud configuration, once',
     load: async () => (await import('./azure-inject.ts')).runAzureInjector,
+  },
+  {
+    name: 'agent-bootstrap',
+    example: 'slipway run agent-bootstrap --kubeconfig=admin.kubeconfig --webhook-port=0',
+    summary: 'boots machines into the assisted installer, for Cluster API',
+    together: 'agent',
+    load: async (names) => (await import('./agent.ts')).runAgentProviders(names),
+  },
+  {
+    name: 'agent-control-plane',
+    example: 'slipway run agent-control-plane --kubeconfig=admin.kubeconfig --webhook-port=0',
+    summary: 'installs and upgrades OpenShift through the assisted installer, for Cluster API',
+    together: 'agent',
+    load: async (names) => (await import('./agent.ts')).runAgentProviders(names),
   },
 ];

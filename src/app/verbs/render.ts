@@ -91,6 +91,13 @@ export const RENDER_SETTINGS = {
     default: undefined,
     description: 'of bootstrap: the Secret that the provider reads on the bootstrap machine',
   },
+  tls: {
+    type: 'string',
+    allowed: ['cert-manager', 'service-ca'],
+    default: 'cert-manager',
+    description:
+      'of agent: who signs the certificates of webhooks; service-ca is that of OpenShift, cert-manager has to be installed',
+  },
   'dest-dir': { type: 'path', of: 'folder', default: undefined, description: 'the same as --out' },
   out: {
     type: 'path',
@@ -112,13 +119,13 @@ export const renderVerb = defineVerb({
   summary: 'make what installs a provider on a cluster out of its definition',
   examples: [
     'slipway render deploy --provider provider.ts --image example.com/team/provider:1',
-    'slipway render cloud-operator --provider provider.ts --image example.com/team/provider:1 --out deploy --check',
+    'slipway render agent --out providers',
   ],
   positionals: [
     {
       name: 'WHAT',
       description:
-        'deploy (everything), rbac (account and roles), bootstrap (static pods for the bootstrap machine), cloud-operator (the operator that deploys it)',
+        'deploy (everything), rbac (account and roles), bootstrap (static pods for the bootstrap machine), cloud-operator (the operator that deploys it), agent (the Agent providers for Cluster API, as clusterctl reads them)',
       isRequired: true,
     },
   ],

@@ -13,7 +13,6 @@ import type { Journey } from '../journey/journey.ts';
 import type { Phase } from '../journey/phase.ts';
 import { acquireRunLock } from '../journey/run-lock.ts';
 import { runUp } from '../journey/up.ts';
-import type { VerbContext } from '../verb.ts';
 import { upVerb } from './up.ts';
 
 const SETTINGS = {
@@ -37,7 +36,7 @@ describe('slipway up', () => {
     const stop = new AbortController();
     const events: JourneyEvent[] = [];
     const journeys: Journey[] = [];
-    const show: VerbContext['output']['show'] = (journey) => {
+    const show = (journey: Journey): Disposable => {
       journeys.push(journey);
       journey.subscribe((event) => events.push(event));
       return { [Symbol.dispose]: () => {} };

@@ -38,7 +38,7 @@ export const UP_SETTINGS = {
     default: undefined,
     env: 'SLIPWAY_SCENARIO',
     description:
-      'YAML file that describes the lab: clusters, nodes, cloud, images; without it, two nodes and a pod',
+      'YAML file that describes the lab: clusters, nodes, cloud, images; without it, a cluster is installed on bare metal',
   },
 } as const satisfies SettingTable;
 

@@ -1,5 +1,6 @@
 import { WHOLE_JOURNEY } from '../../api/journey.ts';
 import type { Environment } from '../../app/config.ts';
+import type { ClusterBoard } from '../../app/describe/board.ts';
 import type { JourneyListener } from '../../app/journey/event-stream.ts';
 import type { Journey } from '../../app/journey/journey.ts';
 import { logLines, timeOfDay } from '../../app/journey/log-lines.ts';
@@ -8,6 +9,7 @@ import type { JourneyState } from '../../app/journey/state.ts';
 import type { Clock } from '../../base/clock.ts';
 import { humanDuration } from '../../base/duration.ts';
 import { accessibleLines } from './accessible-lines.ts';
+import { showCluster } from './cluster-screen.ts';
 import { ACCESSIBLE_BEATS, Heartbeat, LOG_BEATS } from './heartbeat.ts';
 import { jsonLine } from './json-lines.ts';
 import { type Look, lookFor, painted } from './line.ts';
@@ -27,11 +29,11 @@ export interface PresenterOptions {
   readonly terminal: Terminal;
 }
 
-/** Shows a journey in the way the user, the environment and the terminal ask for (`Output.show`). */
+/** Shows a journey or a cluster in the way the user, the environment and the terminal ask for (`Output.show`). */
 export const createPresenter =
   (options: PresenterOptions) =>
-  (journey: Journey): Disposable =>
-    shown(journey, options);
+  (subject: Journey | ClusterBoard): Disposable =>
+    'publish' in subject ? showCluster(subject, options) : shown(subject, options);
 
 function shown(journey: Journey, options: PresenterOptions): Disposable {
   const { settings, env, clock, terminal } = options;

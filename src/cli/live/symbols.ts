@@ -63,6 +63,7 @@ const ASCII_FOR: Readonly<Record<string, string>> = {
   '➜': '->',
   '…': '...',
   '×': 'x',
+  '≤': '<=',
   '│': '|',
   '✔': '[ok]',
   '✖': '[FAIL]',

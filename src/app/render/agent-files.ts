@@ -1,0 +1,44 @@
+import { pathToFileURL } from 'node:url';
+import { agent, agentNames, type Provider, type WebhookSigner } from '../../agent/index.ts';
+import type { Rendered, RenderedFile } from './rendered.ts';
+import { streamText } from './stream.ts';
+
+export interface AgentWish {
+  readonly image: string;
+  /** Of the certificates of webhooks. */
+  readonly signer: WebhookSigner;
+  /** Of the release, without the `v`. */
+  readonly version: string;
+}
+
+/** Both providers, each with its components and its metadata where clusterctl looks for them (agent/P6). */
+export function renderAgent(wish: AgentWish): Rendered {
+  const files = agent.repositoryFiles(wish).map(
+    ({ path, objects, isForCluster }): RenderedFile => ({
+      path,
+      objects: isForCluster ? objects : [],
+      text: streamText(objects),
+    }),
+  );
+  return { files, hints: [], input: wish };
+}
+
+const TYPES: readonly (readonly [Provider, string])[] = [
+  ['bootstrap', 'BootstrapProvider'],
+  ['control-plane', 'ControlPlaneProvider'],
+];
+
+/** How clusterctl is told of the folder; of a stream it takes nothing. */
+export function repositoryHints(version: string, folder: string | undefined): readonly string[] {
+  if (folder === undefined) return ['clusterctl reads folders only: for it, name one with --out'];
+  const entries = TYPES.map(([provider, type]) => {
+    const { label, componentsFile } = agentNames(provider);
+    const url = pathToFileURL(`${folder}/${label}/v${version}/${componentsFile}`).href;
+    return `  - name: ${PROVIDER_NAME}\n    type: ${type}\n    url: ${url}\n`;
+  });
+  return [
+    `for clusterctl, put this into a file such as clusterctl.yaml:\nproviders:\n${entries.join('')}and install with: clusterctl init --config clusterctl.yaml --bootstrap ${PROVIDER_NAME} --control-plane ${PROVIDER_NAME}`,
+  ];
+}
+
+const PROVIDER_NAME = 'openshift-assisted';

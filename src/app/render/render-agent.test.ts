@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { documentsOf, filesIn, render } from '../../../test/support/render-verb.ts';
+import { scratchDirectory } from '../../../test/support/scratch.ts';
+import type { Deployment } from '../../api/generated/apps-v1.ts';
+import { releaseImage, releaseVersion } from '../release.ts';
+
+const IMAGE = 'example.com/team/slipway:7';
+const VERSION = `v${releaseVersion()}`;
+
+const imagesIn = (text: string): readonly (string | undefined)[] =>
+  documentsOf(text)
+    .filter((one): one is Deployment => one.kind === 'Deployment')
+    .flatMap(({ spec }) => spec.template.spec?.containers.map(({ image }) => image) ?? []);
+
+describe('slipway render agent', () => {
+  it('agent/P2: is one stream for a cluster, of both providers, with the released image', async () => {
+    await using folder = await scratchDirectory();
+    const { code, text, hints, json } = await render(folder.path, 'agent');
+    assert.equal(code, 0);
+    assert.deepEqual(imagesIn(text), [releaseImage(), releaseImage()]);
+    const kinds = documentsOf(text).map(({ kind }) => kind);
+    assert.ok(!kinds.includes('Metadata'), 'clusterctl alone reads it');
+    assert.equal(kinds.filter((kind) => kind === 'Namespace').length, 2);
+    assert.equal((json as { readonly items: readonly unknown[] }).items.length, kinds.length);
+    assert.deepEqual(hints, ['clusterctl reads folders only: for it, name one with --out']);
+  });
+
+  it('agent/P6: is a repository of clusterctl in a folder, and says how to use it', async () => {
+    await using folder = await scratchDirectory();
+    const words = ['agent', '--out=my providers', `--image=${IMAGE}`];
+    const { hints } = await render(folder.path, ...words);
+    assert.deepEqual(await filesIn(join(folder.path, 'my providers')), [
+      `bootstrap-openshift-assisted/${VERSION}/bootstrap-components.yaml`,
+      `bootstrap-openshift-assisted/${VERSION}/metadata.yaml`,
+      `control-plane-openshift-assisted/${VERSION}/control-plane-components.yaml`,
+      `control-plane-openshift-assisted/${VERSION}/metadata.yaml`,
+    ]);
+    const file = join(
+      folder.path,
+      `my providers/bootstrap-openshift-assisted/${VERSION}/bootstrap-components.yaml`,
+    );
+    assert.match(await readFile(file, 'utf8'), new RegExp(`image: ${IMAGE}`));
+    assert.match(
+      hints.join(),
+      /^providers:\n {2}- name: openshift-assisted\n {4}type: BootstrapProvider\n {4}url: file:\/\/\/\S+my%20providers\/bootstrap-openshift-assisted\/v/m,
+    );
+    assert.match(hints.join(), /clusterctl init --config clusterctl\.yaml --bootstrap openshift-assisted/);
+    assert.equal((await render(folder.path, ...words, '--check')).code, 0);
+    assert.equal((await render(folder.path, ...words, '--check', '--tls=service-ca')).code, 1);
+  });
+
+  it('agent/P2: certificates are signed by whom it is told', async () => {
+    await using folder = await scratchDirectory();
+    const usual = await render(folder.path, 'agent');
+    const openshift = await render(folder.path, 'agent', '--tls=service-ca');
+    assert.match(usual.text, /kind: Certificate\n/);
+    assert.doesNotMatch(openshift.text, /cert-manager/);
+    assert.match(openshift.text, /service\.beta\.openshift\.io\/inject-cabundle/);
+  });
+
+  it('is the same for the same input', async () => {
+    await using folder = await scratchDirectory();
+    assert.deepEqual(await render(folder.path, 'agent'), await render(folder.path, 'agent'));
+  });
+
+  const wrong = [
+    { words: ['agent', '--tls=self'], want: /tls/ },
+    { words: ['agent', '--image=bad image'], want: /is no name of an image/ },
+    {
+      words: ['agent', '--provider=aws'],
+      want: /^--provider is of deploy, rbac, bootstrap and cloud-operator, not of agent$/,
+    },
+    { words: ['agent', '--namespace=mine'], want: /^--namespace is of .*, not of agent$/ },
+    { words: ['agent', '--check'], want: /^--check compares with a folder/ },
+    { words: ['cloud-operator', '--tls=service-ca'], want: /^--tls is of agent, not of cloud-operator$/ },
+    { words: ['agnt'], want: /Did you mean agent\?/ },
+  ];
+  for (const { words, want } of wrong) {
+    it(`refuses "${words.join(' ')}" with exit code 2`, async () => {
+      await using folder = await scratchDirectory();
+      await assert.rejects(render(folder.path, ...words), { exitCode: 2, message: want });
+    });
+  }
+});
