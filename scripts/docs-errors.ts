@@ -9,8 +9,11 @@ export function errorsPage(failures: Readonly<Record<string, FailureEntry>>): st
       'Codes are never reused for something else.',
     ...Object.entries(failures).flatMap(([code, { title, cause, detect, fix, example }]) => [
       `## ${code}: ${title}`,
-      [`- **Cause:** ${cause}`, `- **Detected:** ${detect}`, `- **Fix:** ${fix}`].join('\n'),
+      [`- **Cause:** ${cause}`, `- **Detected:** ${detect}`, `- **Fix:** ${withCode(fix)}`].join('\n'),
       `Example: ${codeSpan(example)}`,
     ]),
   ].join('\n\n');
 }
+
+/** A variable that a fix names bare, as code. */
+const withCode = (text: string): string => text.replace(/(?<!`)\bKUBECONFIG\b(?!`)/g, '`$&`');

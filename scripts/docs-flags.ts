@@ -97,7 +97,10 @@ const settingsTable = (settings: SettingTable): string =>
 
 /** Flags and variables in a description as code, as everywhere else in the docs. */
 const withCode = (text: string): string =>
-  text.replace(/--[a-z][a-z-]*/g, '`$&`').replace(/\bvariable ([A-Z_]+)/g, 'variable `$1`');
+  text
+    .replace(/--[a-z][a-z-]*/g, '`$&`')
+    .replace(/\bvariable ([A-Z_]+)/g, 'variable `$1`')
+    .replace(/\bKIND(?:\/NAME)?\b/g, '`$&`');
 
 function defaultOf(setting: Setting): string {
   if (setting.default === undefined) return '–';

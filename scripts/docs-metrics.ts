@@ -1,3 +1,5 @@
+import { BootstrapMetrics } from '../src/agent/bootstrap/bootstrap-metrics.ts';
+import { ControlPlaneMetrics } from '../src/agent/control-plane/control-plane-metrics.ts';
 import { ConfigMap } from '../src/api/generated/core-v1.ts';
 import { VirtualClock } from '../src/base/clock.ts';
 import { createLog } from '../src/base/log.ts';
@@ -28,6 +30,8 @@ export interface MetricRow {
 
 /** Files that make metrics; a test finds others, which would have to be brought to life here. */
 export const METRIC_SOURCES = [
+  'src/agent/bootstrap/bootstrap-metrics.ts',
+  'src/agent/control-plane/control-plane-metrics.ts',
   'src/cloud-operator/operator/operator-metrics.ts',
   'src/cloud/lifecycle/lifecycle-metrics.ts',
   'src/cloud/node/node-metrics.ts',
@@ -134,6 +138,14 @@ export function operatorMetrics(): readonly MetricRow[] {
   return sorted(metrics);
 }
 
+/** The metrics that the Agent providers have besides; what both have under one name has two meanings. */
+export function agentMetrics(): readonly MetricRow[] {
+  const [bootstrap, controlPlane] = [new MetricNotes(), new MetricNotes()];
+  new BootstrapMetrics(bootstrap);
+  new ControlPlaneMetrics(controlPlane);
+  return [...sorted(bootstrap), ...sorted(controlPlane)];
+}
+
 const programParts = (primary: Manager) => ({
   primary,
   kube: () => never(),
@@ -162,11 +174,16 @@ Go framework (the lifecycle of nodes and the labels of routes since 1.37), but f
 const OPERATOR_INTRO = `The cloud operator serves these besides, over TLS, for whoever may \`get\` the path \`/metrics\`. Upstream has none of its
 own.`;
 
+const AGENT_INTRO = `The Agent providers serve these besides, on \`:8080\`: the first two the bootstrap provider,
+the others the control-plane provider. Both in one process count under one name: their phases have different names. Upstream has none
+of its own.`;
+
 /** docs/reference/metrics.md. */
 export const metricsPage = (
   runtime: readonly MetricRow[],
   cloud: readonly MetricRow[],
   operator: readonly MetricRow[],
+  agent: readonly MetricRow[],
 ): string =>
   [
     '# Metrics',
@@ -178,6 +195,9 @@ export const metricsPage = (
     '## Cloud operator',
     OPERATOR_INTRO,
     metricTable(operator),
+    '## Agent providers',
+    AGENT_INTRO,
+    metricTable(agent),
   ].join('\n\n');
 
 const metricTable = (rows: readonly MetricRow[]): string =>

@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { agent } from '../src/agent/index.ts';
 import { FAILURES } from '../src/app/failures.ts';
 import { VERBS } from '../src/app/verbs.ts';
 import { cloudControllerManager } from '../src/cloud/index.ts';
@@ -7,11 +8,13 @@ import { builtInRegistry, cloudOperator, MANIFEST_RULES } from '../src/cloud-ope
 import { LEADER_PROFILES } from '../src/kube/election/election-timing.ts';
 import { runtimeFlags } from '../src/kube/manager/runtime-flags.ts';
 import { SCENARIO_PARTS } from '../src/lab/setup/scenario.ts';
+import { agentFlagsPage } from './docs-agent-flags.ts';
 import { cloudFlagsPage } from './docs-cloud-flags.ts';
 import { errorsPage } from './docs-errors.ts';
 import { flagsPage } from './docs-flags.ts';
+import { KIND_PAGES, withFields } from './docs-kinds.ts';
 import { manifestRulesPage } from './docs-manifest-rules.ts';
-import { cloudMetrics, metricsPage, operatorMetrics, runtimeMetrics } from './docs-metrics.ts';
+import { agentMetrics, cloudMetrics, metricsPage, operatorMetrics, runtimeMetrics } from './docs-metrics.ts';
 import { operatorFlagsPage } from './docs-operator-flags.ts';
 import { platformsPage } from './docs-platforms.ts';
 import { PORTS, portsPage } from './docs-ports.ts';
@@ -50,13 +53,22 @@ export function generatedPages(root: string): readonly Page[] {
       'src/cloud-operator/program/flags.ts',
       operatorFlagsPage(cloudOperator.flags),
     ),
+    page(
+      'docs/reference/agent-flags.md',
+      'src/agent/program/flags.ts and src/agent/infra-env/assisted-settings.ts',
+      agentFlagsPage(agent.flags),
+    ),
+    ...KIND_PAGES.map((kind) => ({
+      path: kind.path,
+      text: withFields(readFileSync(join(root, kind.path), 'utf8'), kind),
+    })),
     page('docs/reference/platforms.md', 'src/cloud-operator/platforms', platformsPage(builtInRegistry())),
     page('docs/reference/errors.md', 'src/app/failures.ts', errorsPage(FAILURES)),
     page('docs/reference/manifest-rules.md', 'src/cloud-operator/lint', manifestRulesPage(MANIFEST_RULES)),
     page(
       'docs/reference/metrics.md',
-      'the metrics that the runtime, the cloud controller manager and the cloud operator make',
-      metricsPage(runtimeMetrics(), cloudMetrics(), operatorMetrics()),
+      'the metrics that the runtime, the cloud controller manager, the cloud operator and the Agent providers make',
+      metricsPage(runtimeMetrics(), cloudMetrics(), operatorMetrics(), agentMetrics()),
     ),
     page('docs/reference/ports.md', 'scripts/docs-ports.ts', portsPage(PORTS)),
     page(
@@ -86,9 +98,10 @@ export const reasonTexts = (root: string): ReadonlyMap<string, string> =>
 /** The reasons in what programs with controllers, labs and providers run; helpers of unit tests are no part of that. */
 export const runtimeReasons = (root: string): ReasonScan =>
   scanReasons(
-    filesOf(root, 'src/{base,api,object,pki,kube,rpc,lab,sdk,providers,cloud,cloud-operator}/**/*.ts').filter(
-      ({ path }) => !/\.test\.ts$|\/(?:fake-|controller-rig)/.test(path),
-    ),
+    filesOf(
+      root,
+      'src/{base,api,object,pki,kube,rpc,lab,sdk,providers,cloud,cloud-operator,agent,oci}/**/*.ts',
+    ).filter(({ path }) => !/\.test\.ts$|\/(?:fake-|controller-rig)/.test(path)),
   );
 
 /** The tests of the whole tree that name a rule, and the cases that tests read from files. */

@@ -1,3 +1,4 @@
+import { agent } from '../src/agent/index.ts';
 import { APISERVER_SETTINGS } from '../src/app/verbs/apiserver.ts';
 import { OPERATOR_PORTS } from '../src/cloud-operator/manifests/operator-deployment.ts';
 import { runtimeFlags } from '../src/kube/manager/runtime-flags.ts';
@@ -16,6 +17,9 @@ export interface PortRow {
 }
 
 const runtimeDefault = (name: string): string => runtimeFlags.find((flag) => flag.name === name)?.default ?? '';
+
+const agentDefault = (name: string): string =>
+  shownDefault(agent.flags.find((flag) => flag.name === name)?.default ?? '');
 
 const { replace, sidecar } = OPERATOR_PORTS;
 
@@ -79,6 +83,15 @@ export const PORTS: readonly PortRow[] = [
     openedBy: 'src/kube/manager/servers.ts',
   },
   {
+    what: 'probes, metrics and webhooks of the Agent providers',
+    flag: '--health-probe-bind-address, --metrics-bind-address, --webhook-port',
+    standard: `${['health-probe-bind-address', 'metrics-bind-address', 'webhook-port'].map(agentDefault).join(', ')}`,
+    encryption:
+      'none for probes; for metrics with `--metrics-secure`; always for webhooks, as the profile of the cluster has it',
+    caller: 'as for any program with controllers',
+    openedBy: 'src/kube/manager/servers.ts',
+  },
+  {
     what: 'cloud of a lab',
     flag: '',
     standard: '127.L.0.2:8080',
@@ -133,6 +146,22 @@ export const PORTS: readonly PortRow[] = [
     encryption: 'TLS 1.2 or later, certificate of the cluster',
     caller: 'client certificate of the API server or of an administrator',
     openedBy: 'src/lab/node/server/start-own-server.ts',
+  },
+  {
+    what: 'assisted-service of a lab with machines',
+    flag: '',
+    standard: '127.0.0.1, any free port',
+    encryption: 'none: it never leaves this machine',
+    caller: 'the key in the address that its InfraEnv has',
+    openedBy: 'src/lab/metal/assisted/rest-server.ts',
+  },
+  {
+    what: 'registry of a lab with machines',
+    flag: '',
+    standard: '127.0.0.1, any free port',
+    encryption: 'none: it never leaves this machine',
+    caller: 'anybody on this machine, read only',
+    openedBy: 'src/lab/metal/assisted/rest-server.ts',
   },
 ];
 

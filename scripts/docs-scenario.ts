@@ -17,12 +17,13 @@ const TITLES: Readonly<Record<keyof typeof SCENARIO_PARTS, string>> = {
   scenario: 'The file',
   clusters: 'One of `clusters`',
   cloud: 'The `cloud`',
+  metal: 'The `metal`',
   images: 'One of `images`',
 };
 
 /** docs/reference/scenario.md: every word that a scenario may hold. */
 export function scenarioPage(parts: typeof SCENARIO_PARTS): string {
-  const names = ['scenario', 'clusters', 'cloud', 'images'] as const;
+  const names = ['scenario', 'clusters', 'cloud', 'metal', 'images'] as const;
   return [
     '# Scenarios',
     INTRO,

@@ -1,15 +1,25 @@
 // The reference pages that are made from the runtime: nothing of the code is missing in them, and they hold nothing else.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { text as textOf } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
-import { cloudMetrics, METRIC_SOURCES, type MetricRow, runtimeMetrics } from '../scripts/docs-metrics.ts';
-import { filesOf, reasonTexts, runtimeReasons } from '../scripts/docs-pages.ts';
+import { KIND_HEADINGS, KIND_PAGES, withFields } from '../scripts/docs-kinds.ts';
+import { fencedBlocks } from '../scripts/docs-markdown.ts';
+import {
+  agentMetrics,
+  cloudMetrics,
+  METRIC_SOURCES,
+  type MetricRow,
+  runtimeMetrics,
+} from '../scripts/docs-metrics.ts';
+import { allPages, filesOf, reasonTexts, runtimeReasons } from '../scripts/docs-pages.ts';
 import { listens, NO_PORT_OF_THEIR_OWN, PORTS } from '../scripts/docs-ports.ts';
 import { scanReasons } from '../scripts/docs-reason-scan.ts';
 import { parseReasonTexts, reasonProblems, reasonsPage } from '../scripts/docs-reasons.ts';
 import { ConfigMap, Node } from '../src/api/generated/core-v1.ts';
+import type { DefinedKind } from '../src/api/schema/define-kind.ts';
 import { SystemClock } from '../src/base/clock.ts';
 import { createLog } from '../src/base/log.ts';
 import { loadKubeconfig } from '../src/kube/config/kubeconfig.ts';
@@ -17,6 +27,8 @@ import { controllerFor } from '../src/kube/controller/controller.ts';
 import { DONE } from '../src/kube/controller/reconcile.ts';
 import { createManager } from '../src/kube/manager/create-manager.ts';
 import { Webhooks } from '../src/kube/webhook/webhooks.ts';
+import { isRecord } from '../src/object/record.ts';
+import { parseYaml } from '../src/object/yaml.ts';
 import { TestEnv } from '../src/testing/test-env.ts';
 import { acmeDefinition } from './support/acme-definition.ts';
 import { freePort, startProgram } from './support/cloud-program.ts';
@@ -25,7 +37,7 @@ import { startEmbedded } from './support/embedded.ts';
 const sources = filesOf(process.cwd(), 'src/**/*.ts').filter(({ path }) => !path.endsWith('.test.ts'));
 /** Of ours, of what the runtime stands in for, and of the Go framework of cloud controller managers. */
 const PREFIXES =
-  /^(?:slipway|controller_runtime|workqueue|rest_client|leader_election|process|running_managed|cloud_provider|cloud_node_lifecycle_controller|(?:node|service|route)_controller)_[a-z_]+$/;
+  /^(?:slipway|controller_runtime|workqueue|rest_client|leader_election|process|running_managed|cloud_provider|cloud_node_lifecycle_controller|openshift_assisted|(?:node|service|route)_controller)_[a-z_]+$/;
 const fileNamed = (path: string, text: string) => [{ path, text }];
 
 describe('docs/reference/reasons.md', () => {
@@ -54,7 +66,10 @@ describe('docs/reference/reasons.md', () => {
       text: `class Odd extends SlipwayError {\n constructor(reason: Word) { super('retry', reason, x) } }\nnew Odd('OddThing', x)`,
       want: ['OddThing retry'],
     },
-    { text: `throw retryError(error.reason, 'x'); events.warning(object, problem.reason, 'x')`, want: [] },
+    {
+      text: `throw retryError(error.reason, 'x'); throw userError(code, 'x'); events.normal(object, reason, 'x'); events.warning(object, problem.reason, 'x')`,
+      want: [],
+    },
   ];
   for (const { text, want } of forms) {
     it(`finds ${want.join() || 'nothing'} in ${JSON.stringify(text)}`, () => {
@@ -66,6 +81,31 @@ describe('docs/reference/reasons.md', () => {
       assert.deepEqual(unreadable, []);
     });
   }
+
+  const agentForms = [
+    { text: `return isUnmet(AVAILABLE, 'BadState', 'x')`, want: ['BadState condition'] },
+    { text: `const AVAILABLE = 'Good';\nreturn isMet(AVAILABLE)`, want: ['Good condition'] },
+    { text: `return wrong('BadWish', problem(it))`, want: ['BadWish condition'] },
+    { text: `const TABLE = {\n  WaitingForIt: 'it is not there',\n};`, want: ['WaitingForIt condition'] },
+    { text: `metadataValue(text, field, 'InvalidThing')`, want: ['InvalidThing user'] },
+    { text: `{ reason: isSo ? 'So' : 'NotSo' }`, want: ['NotSo condition', 'So condition'] },
+  ];
+  for (const { text, want } of agentForms) {
+    it(`finds ${want.join()} in ${JSON.stringify(text)} of the Agent providers`, () => {
+      const { found } = scanReasons(fileNamed('src/agent/x/y.ts', text));
+      assert.deepEqual(found.map(({ reason, use }) => `${reason} ${use}`).sort(), want);
+    });
+  }
+
+  it('takes a constant of the file, then of the component, before that of another', () => {
+    const constant = (path: string, reason: string) => ({ path, text: `const WHY = '${reason}';` });
+    const use = { path: 'src/agent/x/y.ts', text: `throw userError(WHY, 'x')` };
+    const all = [constant('src/agent/a/b.ts', 'Ours'), constant('src/lab/a/b.ts', 'Theirs'), use];
+    assert.deepEqual(
+      scanReasons(all).found.map(({ reason }) => reason),
+      ['Ours'],
+    );
+  });
 
   it('takes from the lab its errors, not what it says as Kubernetes', () => {
     const text = `events.warning(pod, 'BackOff', 'x'); throw userError('NoCloud', 'x'); return { reason: 'Evicted' }`;
@@ -95,6 +135,57 @@ describe('docs/reference/reasons.md', () => {
       'docs/reference/reasons.yaml has Old, which no source gives',
     ]);
     assert.match(reasonsPage(found, texts), /`New` .*not documented/);
+  });
+});
+
+describe('the pages of kinds', () => {
+  const texts = KIND_PAGES.map(({ path }) => ({ path, text: readFileSync(path, 'utf8') }));
+
+  for (const { path, text } of texts) {
+    it(`style/S65: have the headings that all have: ${path}`, () => {
+      const headings = [...text.matchAll(/^## (.+)$/gm)].map(([, title]) => title);
+      assert.deepEqual(headings, KIND_HEADINGS);
+    });
+  }
+
+  it('style/S66: have, as all pages do, examples that the definition takes, with no field that it does not know', () => {
+    const definitions = new Map<string, DefinedKind>(
+      KIND_PAGES.map(({ definition }) => [definition.kind, definition]),
+    );
+    const examples = allPages(process.cwd()).flatMap(({ path, text }) =>
+      fencedBlocks(text)
+        .filter(({ language }) => language === 'yaml')
+        .flatMap(({ text: body }) => body.split(/^---$/m).map(parseYaml))
+        .filter(isRecord)
+        .flatMap((object) => {
+          const definition = definitions.get(String(object['kind']));
+          return definition === undefined ? [] : [{ path, object, definition }];
+        }),
+    );
+    assert.ok(examples.length >= 5, `only ${examples.length} examples seen`);
+    for (const { path, object, definition } of examples)
+      assert.partialDeepStrictEqual(definition.parse(object), object, path);
+  });
+
+  it('name every reason that the Agent providers say in a condition', () => {
+    const said = runtimeReasons(process.cwd()).found.filter(
+      ({ path, use }) => use === 'condition' && path.startsWith('src/agent/'),
+    );
+    const names = [...new Set(said.map(({ reason }) => reason))];
+    assert.ok(names.length > 40, `only ${names.length} reasons seen`);
+    assert.deepEqual(
+      names.filter((name) => !texts.some(({ text }) => text.includes(`\`${name}`))),
+      [],
+    );
+  });
+
+  it('have a place for the table of fields, and all fields in it but those of another page', () => {
+    const definition = { docs: () => '## X\n\n| Field |\n|---|\n| `spec.a` | of $1 |\n| `spec.b.c` |\n' };
+    const page = { definition, elsewhere: ['spec.b.'] };
+    const wanted = '# X\n<!-- fields -->\n\n| Field |\n|---|\n| `spec.a` | of $1 |\n\n<!-- end of fields -->\n';
+    assert.equal(withFields('# X\n<!-- fields -->\nold\n<!-- end of fields -->\n', page), wanted);
+    assert.equal(withFields(wanted, page), wanted);
+    assert.throws(() => withFields('# X\n', page), /<!-- fields -->/);
   });
 });
 
@@ -212,7 +303,7 @@ describe('docs/reference/metrics.md', () => {
     const making = sources
       .filter(
         ({ path }) =>
-          /^src\/(?:kube|cloud|cloud-operator|sdk|providers)\//.test(path) &&
+          /^src\/(?:kube|cloud|cloud-operator|agent|sdk|providers)\//.test(path) &&
           path !== 'src/kube/metrics/metrics.ts',
       )
       .filter(({ text }) => /\bmetrics\s*\.(?:counter|gauge|histogram)\(/.test(text));
@@ -220,7 +311,7 @@ describe('docs/reference/metrics.md', () => {
   });
 
   it('style/S44: has names with units, totals for counters, and labels that hold no names of objects', () => {
-    for (const { name, type, labels } of [...rows, ...cloudRows]) {
+    for (const { name, type, labels } of [...rows, ...cloudRows, ...agentMetrics()]) {
       assert.match(name, PREFIXES);
       assert.equal(name.endsWith('_total'), type === 'counter', name);
       if (type === 'histogram') assert.match(name, /_(?:seconds|bytes)$/);

@@ -5,10 +5,11 @@ import type { Deployment } from '../../src/api/generated/apps-v1.ts';
 import { Event, Node, Pod, Service } from '../../src/api/generated/core-v1.ts';
 import type { KubeObject } from '../../src/api/object.ts';
 import { LAB_CLUSTER_ID } from '../../src/app/cloud/install-in-lab.ts';
-import { bootMachines, isReadyNode } from '../../src/app/cloud/lab-machines.ts';
+import { isReadyNode } from '../../src/app/cloud/lab-machines.ts';
 import { slipwayImages } from '../../src/app/cloud/slipway-image.ts';
 import { type Lab, type LabCluster, type LabOptions, startLab } from '../../src/lab/index.ts';
 import { parseYaml, printYaml } from '../../src/object/yaml.ts';
+import { bootMachines } from './booted-machines.ts';
 import { outcomeOf, scratchDirectory, writeScript } from './scratch.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');

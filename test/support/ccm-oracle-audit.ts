@@ -165,7 +165,7 @@ export const unusedOf = (
 const isUnder = ({ verb, group, resource, namespace, name }: Permission, asked: AuditedRequest): boolean =>
   asked.verb === verb &&
   asked.group === group &&
-  asked.resource === resource &&
+  (resource === '*' || asked.resource === resource) &&
   (namespace === '' || asked.namespace === namespace) &&
   (name === '' || asked.name === name);
 

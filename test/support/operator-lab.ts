@@ -6,15 +6,21 @@ import type { KubeObject } from '../../src/api/object.ts';
 import { ClusterOperator, type ClusterOperator as Operator } from '../../src/api/openshift/config-v1.ts';
 import { isInitialised } from '../../src/app/cloud/cloud-facts.ts';
 import { LAB_CLUSTER_ID } from '../../src/app/cloud/install-in-lab.ts';
-import { bootMachines } from '../../src/app/cloud/lab-machines.ts';
 import { slipwayImages } from '../../src/app/cloud/slipway-image.ts';
 import { chosenProvider } from '../../src/app/cloud-operator/chosen-provider.ts';
 import { installationOf } from '../../src/app/cloud-operator/installation.ts';
-import { becomeOpenShift, type OpenShiftFacts } from '../../src/app/cloud-operator/openshift-cluster.ts';
+import { becomeOpenShift } from '../../src/app/cloud-operator/openshift-cluster.ts';
 import { releaseImage } from '../../src/app/release.ts';
 import { type Installation, installationFiles } from '../../src/cloud-operator/index.ts';
-import { type ImageCatalogue, type Lab, type LabCluster, startLab } from '../../src/lab/index.ts';
+import {
+  type ImageCatalogue,
+  type Lab,
+  type LabCluster,
+  type OpenShiftFacts,
+  startLab,
+} from '../../src/lab/index.ts';
 import { printYaml } from '../../src/object/yaml.ts';
+import { bootMachines } from './booted-machines.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 export const ACME = join(ROOT, 'examples', 'acme-cloud', 'provider.ts');
