@@ -1,19 +1,9 @@
-import type { Machine } from '../../api/cluster-api/core-v1beta2.ts';
+import { MACHINE_PHASES, type Machine } from '../../api/cluster-api/core-v1beta2.ts';
 import { type KubeObject, keyOf, keyText } from '../../api/object.ts';
 import type { Gauge, Histogram, Metrics } from '../../kube/metrics/metrics.ts';
 
 /** As Cluster API names them; another one is counted as `Unknown`. */
-const PHASES = [
-  'Pending',
-  'Provisioning',
-  'Provisioned',
-  'Running',
-  'Updating',
-  'Deleting',
-  'Deleted',
-  'Failed',
-  'Unknown',
-];
+const PHASES: readonly string[] = MACHINE_PHASES;
 /** Installations take from some minutes in a lab to some hours on slow hosts. */
 const BUCKETS = [300, 600, 1200, 1800, 2400, 3000, 3600, 5400, 7200, 10_800];
 

@@ -6,6 +6,7 @@ import {
   type OpenshiftAssistedConfigSpec,
 } from '../../api/agent/bootstrap-v1alpha2.ts';
 import { HUB_DATA_ANNOTATION } from '../conversion/conversion-data.ts';
+import { BOOT_METHODS } from '../live-iso/boot-method.ts';
 
 type Annotations = Readonly<Record<string, string>>;
 
@@ -14,8 +15,6 @@ export interface BootInput {
   readonly annotations?: Annotations;
   readonly spec?: CommonConfigSpec;
 }
-
-const BOOT_METHODS: readonly string[] = ['ignition', 'live-iso'];
 
 /** Why the annotations cannot be meant; undefined when they can. Upstream knows none of those that are looked at. */
 export function bootMethodProblem({ annotations = {} }: BootInput): string | undefined {

@@ -7,7 +7,7 @@ import * as z from 'zod';
 import type { Column } from '../schema/crd.ts';
 import { defineKind } from '../schema/define-kind.ts';
 import { conditions, preserveUnknown } from '../schema/extensions.ts';
-import { Cluster, Machine, MachineDeployment, MachineSet } from './core-v1beta2.ts';
+import { Cluster, MACHINE_PHASES, Machine, MachineDeployment, MachineSet } from './core-v1beta2.ts';
 import {
   apiEndpoint,
   contractLabels,
@@ -150,17 +150,7 @@ export const MachineDefinition = defineKind({
         nodeRef: z.object({ name: dnsName() }),
         nodeInfo: preserveUnknown(),
         addresses: z.array(machineAddress()).max(256).meta({ 'x-kubernetes-list-type': 'atomic' }),
-        phase: z.enum([
-          'Pending',
-          'Provisioning',
-          'Provisioned',
-          'Running',
-          'Updating',
-          'Deleting',
-          'Deleted',
-          'Failed',
-          'Unknown',
-        ]),
+        phase: z.enum(MACHINE_PHASES),
         observedGeneration: generation(),
         deprecated: deprecatedStatus(),
       })

@@ -107,6 +107,19 @@ export interface MachineAddress {
   readonly address: string;
 }
 
+/** How far a Machine is. */
+export const MACHINE_PHASES = [
+  'Pending',
+  'Provisioning',
+  'Provisioned',
+  'Running',
+  'Updating',
+  'Deleting',
+  'Deleted',
+  'Failed',
+  'Unknown',
+] as const;
+
 export interface Machine extends KubeObject {
   readonly spec: MachineSpec;
   readonly status?: {

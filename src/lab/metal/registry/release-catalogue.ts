@@ -1,6 +1,6 @@
 import { type LabRelease, releaseContent, releaseIndex, type StoredContent } from './release-content.ts';
 
-/** Real releases and the Kubernetes in each, oldest first: some to install, some to go on to. */
+/** Releases with the Kubernetes minor that each has, oldest first: some to install, some to go on to. Patch numbers are made up. */
 export const USUAL_RELEASES: readonly LabRelease[] = [
   { version: '4.19.0', kubernetesVersion: '1.32.5' },
   { version: '4.19.9', kubernetesVersion: '1.32.7' },
