@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import type { Column } from '../schema/crd.ts';
 import { defineKind } from '../schema/define-kind.ts';
-import { conditions, preserveUnknown } from '../schema/extensions.ts';
+import { conditions, listMap, preserveUnknown } from '../schema/extensions.ts';
 import { Cluster, MACHINE_PHASES, Machine, MachineDeployment, MachineSet } from './core-v1beta2.ts';
 import {
   apiEndpoint,
@@ -63,6 +63,26 @@ const cidrBlocks = () =>
 
 const generation = () => z.int().min(1);
 
+const topology = () =>
+  z.object({
+    classRef: z.object({ name: dnsName() }),
+    version: z.string().min(1).max(256),
+    workers: notEmpty(
+      z
+        .object({
+          machineDeployments: listMap(
+            ['name'],
+            z.object({
+              class: z.string().min(1).max(256),
+              name: dnsName().max(63),
+              replicas: z.int32().optional(),
+            }),
+          ).meta({ minItems: 1, maxItems: 2000 }),
+        })
+        .partial(),
+    ).optional(),
+  });
+
 export const ClusterDefinition = defineKind({
   ...Cluster,
   ...CORE,
@@ -86,6 +106,7 @@ export const ClusterDefinition = defineKind({
         controlPlaneEndpoint: apiEndpoint(),
         controlPlaneRef: contractReference(),
         infrastructureRef: contractReference(),
+        topology: topology(),
       })
       .partial(),
   ),

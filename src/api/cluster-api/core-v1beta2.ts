@@ -6,6 +6,8 @@ export const CLUSTER_GROUP = 'cluster.x-k8s.io';
 
 /** On every object of a cluster; its value is the name of the Cluster. */
 export const CLUSTER_NAME_LABEL = 'cluster.x-k8s.io/cluster-name';
+/** On MachineDeployments that core made for a topology: their name there. */
+export const TOPOLOGY_DEPLOYMENT_LABEL = 'topology.cluster.x-k8s.io/deployment-name';
 /** On objects of the control plane; only the key counts. */
 export const CONTROL_PLANE_LABEL = 'cluster.x-k8s.io/control-plane';
 export const CONTROL_PLANE_NAME_LABEL = 'cluster.x-k8s.io/control-plane-name';
@@ -62,6 +64,20 @@ export interface TemplateMeta {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
+/** What a ClusterClass makes the rest of a Cluster from. */
+export interface ClusterTopology {
+  readonly classRef: { readonly name: string };
+  /** Of Kubernetes. */
+  readonly version: string;
+  readonly workers?: {
+    readonly machineDeployments?: readonly {
+      readonly class: string;
+      readonly name: string;
+      readonly replicas?: number;
+    }[];
+  };
+}
+
 export interface Cluster extends KubeObject {
   readonly spec?: {
     readonly paused?: boolean;
@@ -72,6 +88,7 @@ export interface Cluster extends KubeObject {
     readonly controlPlaneEndpoint?: ApiEndpoint;
     readonly controlPlaneRef?: ContractReference;
     readonly infrastructureRef?: ContractReference;
+    readonly topology?: ClusterTopology;
   };
   readonly status?: {
     readonly conditions?: readonly Condition[];

@@ -25,6 +25,7 @@ describe('metal3Definitions', () => {
       [
         ['baremetalhosts.metal3.io', 'v1alpha1'],
         ['metal3clusters.infrastructure.cluster.x-k8s.io', 'v1beta2', 'v1beta1'],
+        ['metal3clustertemplates.infrastructure.cluster.x-k8s.io', 'v1beta2', 'v1beta1'],
         ['metal3machines.infrastructure.cluster.x-k8s.io', 'v1beta2', 'v1beta1'],
         ['metal3machinetemplates.infrastructure.cluster.x-k8s.io', 'v1beta2', 'v1beta1'],
         ['metal3datatemplates.infrastructure.cluster.x-k8s.io', 'v1beta2', 'v1beta1'],

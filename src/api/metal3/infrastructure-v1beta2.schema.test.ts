@@ -2,6 +2,7 @@ import { describe, it } from 'node:test';
 import { assertSameNames, type Defined, type Fields, type Part, same } from '../../../test/support/kind-fields.ts';
 import {
   Metal3ClusterDefinition,
+  Metal3ClusterTemplateDefinition,
   type Metal3ClusterV1beta1Definition,
   Metal3DataTemplateDefinition,
   Metal3MachineDefinition,
@@ -10,6 +11,7 @@ import {
 } from './infrastructure-v1beta2.schema.ts';
 import {
   Metal3Cluster,
+  Metal3ClusterTemplate,
   Metal3DataTemplate,
   Metal3Machine,
   type Metal3MachineSpec,
@@ -33,6 +35,8 @@ describe('the definitions of Metal3', () => {
     same<Fields<BareMetalHost>, Defaults>(true);
     same<Newer<Fields<Metal3Cluster>>, Defined<typeof Metal3ClusterDefinition>>(true);
     same<Newer<Fields<Metal3Machine>>, Defined<typeof Metal3MachineDefinition>>(true);
+    type ClusterTemplate = Defined<typeof Metal3ClusterTemplateDefinition>;
+    same<Newer<Fields<Metal3ClusterTemplate>>, ClusterTemplate>(true);
     type Template = Defined<typeof Metal3MachineTemplateDefinition>;
     same<Newer<Fields<Metal3MachineTemplate>>['spec'], Template['spec']>(true);
     type DataTemplate = Defined<typeof Metal3DataTemplateDefinition>;
@@ -53,6 +57,7 @@ describe('the definitions of Metal3', () => {
     assertSameNames([
       [BareMetalHost, BareMetalHostDefinition],
       [Metal3Cluster, Metal3ClusterDefinition],
+      [Metal3ClusterTemplate, Metal3ClusterTemplateDefinition],
       [Metal3Machine, Metal3MachineDefinition],
       [Metal3MachineTemplate, Metal3MachineTemplateDefinition],
       [Metal3DataTemplate, Metal3DataTemplateDefinition],

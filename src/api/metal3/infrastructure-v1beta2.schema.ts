@@ -20,6 +20,7 @@ import { defineVersions } from '../schema/define-versions.ts';
 import { conditions, mapAtomic, preserveUnknown } from '../schema/extensions.ts';
 import {
   Metal3Cluster,
+  Metal3ClusterTemplate,
   Metal3DataTemplate,
   Metal3Machine,
   Metal3MachineTemplate,
@@ -60,6 +61,18 @@ const METAL3_CLUSTER = {
 };
 const ENDPOINT = text('Endpoint', '.spec.controlPlaneEndpoint');
 
+const clusterSpec = () =>
+  z.object({ controlPlaneEndpoint: apiEndpoint(), cloudProviderEnabled: z.boolean() }).partial();
+
+const clusterSpecV1beta1 = () =>
+  z
+    .object({
+      controlPlaneEndpoint: z.object({ host: z.string(), port: z.int() }),
+      cloudProviderEnabled: z.boolean(),
+      noCloudProvider: z.boolean(),
+    })
+    .partial();
+
 export const Metal3ClusterDefinition = defineKind({
   ...METAL3_CLUSTER,
   columns: [
@@ -69,7 +82,7 @@ export const Metal3ClusterDefinition = defineKind({
     CLUSTER,
     ENDPOINT,
   ],
-  spec: z.object({ controlPlaneEndpoint: apiEndpoint(), cloudProviderEnabled: z.boolean() }).partial().optional(),
+  spec: clusterSpec().optional(),
   status: z
     .object({
       initialization: initialization(),
@@ -84,15 +97,26 @@ export const Metal3ClusterV1beta1Definition = defineKind({
   ...METAL3_CLUSTER,
   ...deprecated('Metal3Cluster'),
   columns: [AGE, text('Ready', '.status.ready'), text('Error', '.status.failureReason'), CLUSTER, ENDPOINT],
-  spec: z
-    .object({
-      controlPlaneEndpoint: z.object({ host: z.string(), port: z.int() }),
-      cloudProviderEnabled: z.boolean(),
-      noCloudProvider: z.boolean(),
-    })
-    .partial()
-    .optional(),
+  spec: clusterSpecV1beta1().optional(),
   status: z.object({ ready: z.boolean() }).partial(),
+});
+
+const METAL3_CLUSTER_TEMPLATE = {
+  ...Metal3ClusterTemplate,
+  ...METAL3,
+  description: 'What the topology of a Cluster makes Metal3Clusters from.',
+  shortNames: ['m3ct'],
+};
+
+export const Metal3ClusterTemplateDefinition = defineKind({
+  ...METAL3_CLUSTER_TEMPLATE,
+  spec: z.object({ template: z.object({ metadata: notEmpty(templateMeta()).optional(), spec: clusterSpec() }) }),
+});
+
+const Metal3ClusterTemplateV1beta1Definition = defineKind({
+  ...METAL3_CLUSTER_TEMPLATE,
+  ...deprecated('Metal3ClusterTemplate'),
+  spec: z.object({ template: z.object({ spec: clusterSpecV1beta1() }) }).optional(),
 });
 
 const matchLabels = () => z.object({ matchLabels: z.record(z.string(), z.string()) }).partial();
@@ -238,6 +262,7 @@ const Metal3DataTemplateV1beta1Definition = defineKind({
 /** Each with the version that objects are kept in first. */
 export const metal3Versions = () => [
   defineVersions(Metal3ClusterDefinition, [Metal3ClusterV1beta1Definition], NONE),
+  defineVersions(Metal3ClusterTemplateDefinition, [Metal3ClusterTemplateV1beta1Definition], NONE),
   defineVersions(Metal3MachineDefinition, [Metal3MachineV1beta1Definition], NONE),
   defineVersions(Metal3MachineTemplateDefinition, [Metal3MachineTemplateV1beta1Definition], NONE),
   defineVersions(Metal3DataTemplateDefinition, [Metal3DataTemplateV1beta1Definition], NONE),

@@ -38,6 +38,13 @@ export interface Metal3Cluster extends KubeObject {
   };
 }
 
+/** What the topology of a Cluster makes Metal3Clusters from. */
+export interface Metal3ClusterTemplate extends KubeObject {
+  readonly spec: {
+    readonly template: { readonly metadata?: TemplateMeta; readonly spec: NonNullable<Metal3Cluster['spec']> };
+  };
+}
+
 export interface MachineImage {
   readonly url?: string;
   readonly checksum?: string;
@@ -101,6 +108,10 @@ const infrastructureKind = <T extends KubeObject>(kind: string, plural: string):
 });
 
 export const Metal3Cluster = infrastructureKind<Metal3Cluster>('Metal3Cluster', 'metal3clusters');
+export const Metal3ClusterTemplate = infrastructureKind<Metal3ClusterTemplate>(
+  'Metal3ClusterTemplate',
+  'metal3clustertemplates',
+);
 export const Metal3Machine = infrastructureKind<Metal3Machine>('Metal3Machine', 'metal3machines');
 export const Metal3MachineTemplate = infrastructureKind<Metal3MachineTemplate>(
   'Metal3MachineTemplate',
