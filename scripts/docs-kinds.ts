@@ -2,7 +2,10 @@ import {
   OpenshiftAssistedConfigDefinition,
   OpenshiftAssistedConfigTemplateDefinition,
 } from '../src/api/agent/bootstrap-v1alpha2.schema.ts';
-import { OpenshiftAssistedControlPlaneDefinition } from '../src/api/agent/controlplane-v1alpha3.schema.ts';
+import {
+  OpenshiftAssistedControlPlaneDefinition,
+  OpenshiftAssistedControlPlaneTemplateDefinition,
+} from '../src/api/agent/controlplane-v1alpha3.schema.ts';
 import type { DefinedKind } from '../src/api/schema/define-kind.ts';
 
 /** What a page of a kind shows of its definition. */
@@ -31,6 +34,11 @@ export const KIND_PAGES: readonly KindPage[] = [
     path: 'docs/reference/openshift-assisted-control-plane.md',
     definition: OpenshiftAssistedControlPlaneDefinition,
     elsewhere: ['spec.openshiftAssistedConfigSpec.', ...CONDITION_FIELDS],
+  },
+  {
+    path: 'docs/reference/openshift-assisted-control-plane-template.md',
+    definition: OpenshiftAssistedControlPlaneTemplateDefinition,
+    elsewhere: ['spec.template.spec.config.', 'spec.template.spec.openshiftAssistedConfigSpec.'],
   },
 ];
 

@@ -186,18 +186,22 @@ export const arbitraryOldTemplate = objects<OpenshiftAssistedConfigTemplateV1alp
   fields({}),
 );
 
+const MACHINES = { metadata: templateMeta, deletion };
+const contractTemplate = fields({ infrastructureRef: contractReference, deletion });
+
 export const arbitraryControlPlane = objects<OpenshiftAssistedControlPlane>(
   `${CONTROL_PLANE}/v1alpha3`,
   'OpenshiftAssistedControlPlane',
   all(
     {
       distributionVersion: text,
-      machineTemplate: all(
-        { infrastructureRef: contractReference },
-        { metadata: templateMeta, deletion, spec: fields({ infrastructureRef: contractReference, deletion }) },
+      machineTemplate: fc.oneof(
+        all({ infrastructureRef: contractReference }, { ...MACHINES, spec: contractTemplate }),
+        // As a ClusterClass writes it.
+        all({ spec: all({ infrastructureRef: contractReference }, { deletion }) }, MACHINES),
       ),
     },
-    { replicas: count, config: controlPlaneConfig, openshiftAssistedConfigSpec: hubConfigSpec },
+    { version: word, replicas: count, config: controlPlaneConfig, openshiftAssistedConfigSpec: hubConfigSpec },
   ),
   fields({
     conditions,

@@ -191,7 +191,10 @@ function cluster({ name, namespace }: Names, { infrastructure = 'Metal3' }: Clus
   });
 }
 
-const pullSecrets = (namespace: string, { pullSecret = PULL_SECRET }: ClusterSetup): readonly KubeObject[] =>
+export const pullSecrets = (
+  namespace: string,
+  { pullSecret = PULL_SECRET }: ClusterSetup = {},
+): readonly KubeObject[] =>
   pullSecret === null
     ? []
     : [

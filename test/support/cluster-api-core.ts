@@ -35,7 +35,7 @@ async function clusterApiModule(): Promise<string> {
 }
 
 /** Their files have a line of three dashes before each document, and nowhere else. */
-const objectsIn = (file: string): readonly JsonObject[] =>
+export const objectsIn = (file: string): readonly JsonObject[] =>
   readFileSync(file, 'utf8').split(/^---$/m).map(parseYaml).filter(isJsonObject);
 
 interface WebhookPlace {

@@ -7,6 +7,7 @@ import { semanticEqual } from '../../object/semantic-equality.ts';
 import { controlPlaneLabels } from '../control-plane/labels.ts';
 import { namespaceOf } from '../control-plane/ownership.ts';
 import { desiredReplicas } from '../machines/replica-conditions.ts';
+import { expectedWorkers } from './expected-workers.ts';
 import { installConfigOverride } from './install-config.ts';
 import { platformFields } from './platform.ts';
 
@@ -26,12 +27,6 @@ export interface InstallFacts {
   /** The ConfigMap with manifests for mirror registries, if there is one. */
   readonly mirrorConfigMap: string | undefined;
 }
-
-/** Workers that the installation waits for; a MachineDeployment that does not say is one (X20). Pure. */
-const workerCount = (deployments: readonly MachineDeployment[]): number =>
-  deployments
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .reduce((sum, { spec: { replicas = 1 } }) => sum + replicas, 0);
 
 /** What may still be changed: assisted-service refuses the rest, whoever asks (section 7). */
 type Stage = 'open' | 'installing' | 'ended';
@@ -80,10 +75,10 @@ function withStage(base: Install, facts: InstallFacts): Install {
 const overrideOf = (object: OpenshiftAssistedControlPlane): string | undefined =>
   installConfigOverride(object, platformFields(object).platformType === 'BareMetal');
 
-const provisionRequirements = ({ object, workers }: InstallFacts, spec: InstallSpec | undefined) => ({
+const provisionRequirements = ({ object, cluster, workers }: InstallFacts, spec: InstallSpec | undefined) => ({
   ...spec?.provisionRequirements,
   controlPlaneAgents: desiredReplicas(object),
-  workerAgents: workerCount(workers),
+  workerAgents: expectedWorkers(cluster, workers),
 });
 
 /** Everything that may be said before the installation begins. What users left out is taken away where we said it. */

@@ -56,6 +56,42 @@ describe('a control plane before anything is made', () => {
     assert.equal(status?.observedGeneration, metadata.generation);
   });
 
+  it('makes nothing for a topology whose version of Kubernetes the release does not have, and goes on when it has', async () => {
+    await using world = await startWorld();
+    await prepare(world.client, { spec: { version: 'v1.34.0' } });
+    await world.env.settle();
+    assert.match(
+      (await shown(world, 'MachinesCreated')) ?? '',
+      /^False\/KubernetesVersionTooNew: spec\.version is v1\.34\.0, and OpenShift 4\.20\.1 has Kubernetes 1\.33\.5; /,
+    );
+    assert.deepEqual(await listMachines(world.client), []);
+    assert.equal((await getControlPlane(world.client)).status?.version, undefined);
+    world.releases.kubernetesVersion = '1.34.2';
+    await change(world, { spec: { distributionVersion: '4.21.0' } });
+    await world.env.advance(60_000);
+    assert.equal((await listMachines(world.client)).length, 3);
+    assert.equal((await getControlPlane(world.client)).status?.version, '1.34.2');
+  });
+
+  it('makes Machines from what a ClusterClass writes: the template where the contract has it', async () => {
+    await using world = await startWorld();
+    const infrastructureRef = {
+      apiGroup: 'infrastructure.cluster.x-k8s.io',
+      kind: 'Metal3MachineTemplate',
+      name: 'masters',
+    };
+    const deletion = { nodeDrainTimeoutSeconds: 60 };
+    const machineTemplate = { spec: { infrastructureRef, deletion } };
+    await prepare(world.client, { spec: { version: 'v1.33.0', machineTemplate } });
+    await world.env.advance(60_000);
+    const machines = await listMachines(world.client);
+    assert.equal(machines.length, 3);
+    for (const { spec } of machines) {
+      assert.deepEqual(spec.deletion, { nodeDeletionTimeoutSeconds: 10, ...deletion });
+      assert.equal(spec.infrastructureRef.kind, 'Metal3Machine');
+    }
+  });
+
   it('agent/C4: without an owner it waits, and says for what', async () => {
     await using world = await startWorld();
     const { metadata } = await prepare(world.client);

@@ -1,7 +1,7 @@
 import type { OpenshiftAssistedConfig } from '../../api/agent/bootstrap-v1alpha2.ts';
 import { CONTROL_PLANE_FINALIZER, OpenshiftAssistedControlPlane } from '../../api/agent/controlplane-v1alpha3.ts';
 import type { Cluster } from '../../api/cluster-api/core-v1beta2.ts';
-import { messageOf, SlipwayError } from '../../base/errors.ts';
+import { messageOf, SlipwayError, userError } from '../../base/errors.ts';
 import {
   after,
   DONE,
@@ -12,7 +12,8 @@ import {
 import { isTrue } from '../../object/conditions.ts';
 import type { Replicas } from '../machines/replicas.ts';
 import { architectureOf, unsupportedVersion } from '../release/release-image.ts';
-import type { Upgrades } from '../upgrade/upgrades.ts';
+import type { UpgradeOutcome, Upgrades } from '../upgrade/upgrades.ts';
+import { askedVersionProblem, isVersionReached } from './asked-version.ts';
 import { ensureClusterDeployment } from './cluster-deployment.ts';
 import {
   DELETING,
@@ -105,18 +106,20 @@ export class ControlPlaneReconciler implements Reconciler<OpenshiftAssistedContr
     report.set({ selector: machineSelector(object, cluster.metadata.name) });
     const configs = await clusterConfigs(client, object);
     const problems: unknown[] = [];
-    const keep = (error: unknown): void => void problems.push(error);
-    await this.#kubernetesVersion(scope, configs).catch(keep);
+    const keep = (error: unknown): undefined => void problems.push(error);
+    const version = await this.#kubernetesVersion(scope, configs).catch(keep);
     // Nothing is made from an image that cannot be read; what runs goes on without it (X22).
-    if (problems.length > 0 && object.status?.initialization?.controlPlaneInitialized !== true) throw problems[0];
+    if (problems.length > 0 && !isInitialized(object)) throw problems[0];
+    await this.#told(report, () => judgeAskedVersion(object, version, report));
     await this.#scale(scope, cluster, configs).catch(keep);
-    const result = isTrue(object, KUBECONFIG_AVAILABLE) ? await this.#upgrade(scope, cluster, configs) : DONE;
+    const { fields, requeueAfterMs } = await this.#upgrade(scope, cluster, configs);
+    if (version !== undefined && isVersionReached(object, fields.distributionVersion)) report.set({ version });
     if (problems.length > 0) throw problems[0];
-    return result;
+    return requeueAfterMs === undefined ? DONE : after(requeueAfterMs);
   }
 
   /** What stands in the way of Machines is told where people look for them. */
-  async #told(report: StatusReport, act: () => Promise<void>): Promise<void> {
+  async #told(report: StatusReport, act: () => void | Promise<void>): Promise<void> {
     try {
       await act();
     } catch (error) {
@@ -126,11 +129,11 @@ export class ControlPlaneReconciler implements Reconciler<OpenshiftAssistedContr
     }
   }
 
-  /** C10 with X22. */
+  /** C10 with X22: the version of Kubernetes that the wanted release has. */
   async #kubernetesVersion(
     { object, context, report }: Scope,
     configs: readonly OpenshiftAssistedConfig[],
-  ): Promise<void> {
+  ): Promise<string> {
     const image = releaseImageOf(object, architectureOf(configs));
     const pullSecret = () => readPullSecret(context.client, object);
     try {
@@ -140,9 +143,8 @@ export class ControlPlaneReconciler implements Reconciler<OpenshiftAssistedContr
         pullSecret,
         signal: context.signal,
       });
-      report.set({ version });
       report.say(isMet(KUBERNETES_VERSION_AVAILABLE));
-      if (report.said(UPGRADE_AVAILABLE)?.status === 'False') report.say(isMet(UPGRADE_AVAILABLE));
+      return version;
     } catch (error) {
       if (isPassing(error)) throw error;
       const message = `failed to get k8s version from release image: ${messageOf(error)}`;
@@ -164,14 +166,35 @@ export class ControlPlaneReconciler implements Reconciler<OpenshiftAssistedContr
     { object, context, report }: Scope,
     cluster: Cluster,
     configs: readonly OpenshiftAssistedConfig[],
-  ): Promise<Result> {
+  ): Promise<UpgradeOutcome> {
+    // Nobody can ask the cluster before (C11).
+    if (!isTrue(object, KUBECONFIG_AVAILABLE)) return { conditions: [], fields: {} };
     const image = releaseImageOf(object, architectureOf(configs));
     const outcome = await this.#parts.upgrades.reconcile({ object, cluster, image, context });
     report.set(outcome.fields);
     report.say(...outcome.conditions);
-    return outcome.requeueAfterMs === undefined ? DONE : after(outcome.requeueAfterMs);
+    return outcome;
   }
 }
+
+/** Throws before anything is made for a version that core would wait for in vain; later it only tells. */
+function judgeAskedVersion(
+  object: OpenshiftAssistedControlPlane,
+  version: string | undefined,
+  report: StatusReport,
+): void {
+  if (version === undefined) return;
+  const problem = askedVersionProblem(object, version);
+  if (problem === undefined) {
+    if (report.said(UPGRADE_AVAILABLE)?.status === 'False') report.say(isMet(UPGRADE_AVAILABLE));
+    return;
+  }
+  if (!isInitialized(object)) throw userError('KubernetesVersionTooNew', problem);
+  report.say(isUnmet(UPGRADE_AVAILABLE, 'KubernetesVersionTooNew', problem));
+}
+
+const isInitialized = ({ status }: OpenshiftAssistedControlPlane): boolean =>
+  status?.initialization?.controlPlaneInitialized === true;
 
 /** C6, C7. */
 function missingInfrastructure({ spec, status }: Cluster): string | undefined {

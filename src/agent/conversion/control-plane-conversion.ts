@@ -96,10 +96,9 @@ function templateToHub(template: SpokeSpec['machineTemplate'] = NO_TEMPLATE): Hu
   };
 }
 
-function templateToSpoke(
-  template: HubSpec['machineTemplate'] = { infrastructureRef: NO_REFERENCE },
-): SpokeSpec['machineTemplate'] {
-  const { spec: _spec, infrastructureRef, deletion = {}, ...others } = template;
+/** What only the place of the contract has is shown where v1alpha2 has it (X6). */
+function templateToSpoke(template: HubSpec['machineTemplate'] = {}): SpokeSpec['machineTemplate'] {
+  const { spec: alias, infrastructureRef = alias?.infrastructureRef, deletion = {}, ...others } = template;
   const drain = durationOf(deletion.nodeDrainTimeoutSeconds);
   const detach = durationOf(deletion.nodeVolumeDetachTimeoutSeconds);
   const removal = durationOf(deletion.nodeDeletionTimeoutSeconds);
@@ -117,7 +116,8 @@ const specToHub = ({ machineTemplate, ...others }: SpokeSpec): HubSpec => ({
   machineTemplate: templateToHub(machineTemplate),
 });
 
-function specToSpoke({ openshiftAssistedConfigSpec: config, machineTemplate, ...others }: HubSpec): SpokeSpec {
+function specToSpoke(spec: HubSpec): SpokeSpec {
+  const { openshiftAssistedConfigSpec: config, machineTemplate, version: _version, ...others } = spec;
   return {
     ...others,
     machineTemplate: templateToSpoke(machineTemplate),

@@ -321,6 +321,17 @@ describe('conversion of OpenshiftAssistedControlPlanes', () => {
     assert.equal(toHub(scaled).spec.replicas, 1);
   });
 
+  it('agent/X6: what a ClusterClass made is shown where v1alpha2 has it, and is the same after a write of v1alpha2', () => {
+    const { infrastructureRef: _old, ...template } = hubPlane().spec.machineTemplate;
+    const machineTemplate = { ...template, spec: { infrastructureRef: reference } };
+    const made = { ...hubPlane(), spec: { ...hubPlane().spec, version: 'v1.33.0', machineTemplate } };
+    const spoke = toSpoke(made);
+    assert.equal('version' in spoke.spec, false);
+    assert.equal(spoke.spec.machineTemplate.infrastructureRef.name, reference.name);
+    const { spec } = toHub({ ...spoke, spec: { ...spoke.spec, replicas: 1 } });
+    assert.deepEqual(spec, { ...made.spec, replicas: 1 });
+  });
+
   it('converts what lacks needed fields, which somebody else refuses', () => {
     const incomplete = { ...oldPlane(), spec: {} } as OpenshiftAssistedControlPlaneV1alpha2;
     assert.deepEqual(toSpoke(toHub(incomplete)).spec, {});

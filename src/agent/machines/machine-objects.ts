@@ -39,13 +39,9 @@ const NOT_COPIED: ReadonlySet<string> = new Set([
 /** Where names of Machines begin. */
 export const namePrefix = ({ metadata: { name } }: OpenshiftAssistedControlPlane): string => `${name}-`;
 
-/** The template of Machines: the place of the contract counts only where the old one is empty (X6). */
+/** The template of Machines: the place of the contract, where a ClusterClass writes it, counts where the old one is empty (X6). */
 export function infrastructureReference({ spec }: OpenshiftAssistedControlPlane): ContractReference {
-  // Objects that a ClusterClass made have it only there, whatever the type says.
-  const { infrastructureRef: given, spec: alias } = spec.machineTemplate as {
-    readonly infrastructureRef?: ContractReference;
-    readonly spec?: { readonly infrastructureRef?: ContractReference };
-  };
+  const { infrastructureRef: given, spec: alias } = spec.machineTemplate;
   const found = given ?? alias?.infrastructureRef;
   if (found !== undefined) return found;
   const message = 'spec.machineTemplate.infrastructureRef is not set; name the template of the Machines there';

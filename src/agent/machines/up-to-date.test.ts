@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { controlPlane } from '../../../test/support/agent-control-plane-world.ts';
 import type { OpenshiftAssistedConfig, OpenshiftAssistedConfigSpec } from '../../api/agent/bootstrap-v1alpha2.ts';
 import type { Cluster, Machine, MachineDeletion } from '../../api/cluster-api/core-v1beta2.ts';
-import { outdatedParts } from './up-to-date.ts';
+import { machineDeletion, outdatedParts } from './up-to-date.ts';
 
 const cluster: Cluster = {
   apiVersion: 'cluster.x-k8s.io/v1beta2',
@@ -105,4 +105,24 @@ describe('whether a Machine is what its control plane asks for', () => {
     { name: 'in the Machine alone', given: parts({ template: { nodeDeletionTimeoutSeconds: 10 } }) },
   ])
     it(`agent/X8: a deletion timeout that is absent ${name} is 10 seconds`, () => assert.deepEqual(given, []));
+
+  const DEFAULT = { nodeDeletionTimeoutSeconds: 10 };
+  for (const { name, deletion, alias, want } of [
+    {
+      name: 'count where the contract has them, and the default of the old place is nothing that anybody said',
+      deletion: DEFAULT,
+      alias: { nodeDrainTimeoutSeconds: 60, nodeDeletionTimeoutSeconds: 0 },
+      want: { nodeDrainTimeoutSeconds: 60, nodeDeletionTimeoutSeconds: 0 },
+    },
+    {
+      name: 'count field by field at the old place first',
+      deletion: { nodeDrainTimeoutSeconds: 5, nodeDeletionTimeoutSeconds: 20 },
+      alias: { nodeDrainTimeoutSeconds: 60, nodeVolumeDetachTimeoutSeconds: 7, nodeDeletionTimeoutSeconds: 30 },
+      want: { nodeDrainTimeoutSeconds: 5, nodeVolumeDetachTimeoutSeconds: 7, nodeDeletionTimeoutSeconds: 20 },
+    },
+  ])
+    it(`agent/X6: timeouts ${name}`, () => {
+      const machineTemplate = { infrastructureRef, deletion, spec: { deletion: alias } };
+      assert.deepEqual(machineDeletion(controlPlane(cluster, { spec: { machineTemplate } })), want);
+    });
 });

@@ -6,9 +6,16 @@ import { isRecord } from '../../object/record.ts';
 /** What core fills in where nothing is said; objects that came through v1alpha2 do not have it (X8). */
 const NODE_DELETION_TIMEOUT_SECONDS = 10;
 
-/** Timeouts for the Machines of a control plane. Where the contract has them counts only where the old place is empty. */
+/**
+ * Timeouts for the Machines of a control plane. The place of the contract, where a ClusterClass writes them, counts where
+ * the old one says nothing (X6); the default of the old one, which every object has, says nothing either.
+ */
 export function machineDeletion({ spec: { machineTemplate } }: OpenshiftAssistedControlPlane): MachineDeletion {
-  return withDefault(machineTemplate.deletion ?? machineTemplate.spec?.deletion ?? {});
+  const { deletion = {}, spec: { deletion: alias = {} } = {} } = machineTemplate;
+  const { nodeDeletionTimeoutSeconds: seconds = NODE_DELETION_TIMEOUT_SECONDS } = deletion;
+  const nodeDeletionTimeoutSeconds =
+    seconds === NODE_DELETION_TIMEOUT_SECONDS ? (alias.nodeDeletionTimeoutSeconds ?? seconds) : seconds;
+  return { ...alias, ...deletion, nodeDeletionTimeoutSeconds };
 }
 
 const withDefault = (deletion: MachineDeletion): MachineDeletion => ({

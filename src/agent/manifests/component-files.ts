@@ -50,14 +50,20 @@ export function componentObjects(provider: Provider, { image, signer }: Componen
     trust: trustOf(signer),
     labels,
   };
+  const webhooks = localWebhooks([provider]);
+  // A kind of one version has nothing to convert.
+  const converted = (crd: KubeObject): KubeObject =>
+    webhooks.convertedDefinitions.includes(crd.metadata.name)
+      ? injected(withConversion(crd, configuration), names, signer)
+      : crd;
   const objects: readonly KubeObject[] = [
     namespaceOf(names),
-    ...definitionsOf(provider).map((crd) => injected(withConversion(crd, configuration), names, signer)),
+    ...definitionsOf(provider).map(converted),
     ...roleFor({ name: account, namespace, needs: agentNeeds(provider), labels }),
     serviceOf(names, signer),
     ...(signer === 'cert-manager' ? certificateOf(names) : []),
     managerDeployment(provider, names, image),
-    ...webhookConfigurations(localWebhooks([provider]), configuration).map((one) => injected(one, names, signer)),
+    ...webhookConfigurations(webhooks, configuration).map((one) => injected(one, names, signer)),
   ];
   return objects.map((object) => labelled(object, labels)).toSorted((a, b) => rank(a) - rank(b));
 }

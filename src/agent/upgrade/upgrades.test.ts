@@ -141,6 +141,37 @@ describe('the version of a workload cluster', () => {
       assert.equal(force, true);
     });
 
+  it('tells a topology of the new Kubernetes when the cluster runs it, and others at once', async () => {
+    for (const { version, early } of [{ version: 'v1.33.0', early: '1.33.5' }, { early: '1.34.2' }]) {
+      await using scene = await startScene({ spec: { replicas: 1, ...(version !== undefined && { version }) } });
+      await installed(scene);
+      scene.releases.kubernetesVersion = '1.34.2';
+      await change(scene, { spec: { distributionVersion: '4.20.2' } });
+      await scene.env.settle();
+      const shownVersion = async () => (await getControlPlane(scene.env.client)).status?.version;
+      assert.equal(await shownVersion(), early);
+      const history = [completed('4.20.2'), completed('4.20.1')];
+      await scene.workload.say({ desired: { version: '4.20.2', image: 'y' }, history });
+      await scene.env.advance(60_000);
+      assert.equal(await shownVersion(), '1.34.2');
+    }
+  });
+
+  it('says that a topology asks for more than the release has, and that nothing comes of it', async () => {
+    await using scene = await startScene({ spec: { replicas: 1, version: 'v1.33.0' } });
+    await installed(scene);
+    await change(scene, { spec: { version: 'v1.34.0' } });
+    await scene.env.settle();
+    assert.match(
+      (await shown(scene, 'UpgradeAvailable')) ?? '',
+      /^False\/KubernetesVersionTooNew: spec\.version is v1/,
+    );
+    scene.releases.kubernetesVersion = '1.34.2';
+    await change(scene, { spec: { distributionVersion: '4.20.2' } });
+    await scene.env.settle();
+    assert.equal(await shown(scene, 'UpgradeAvailable'), 'True/UpgradeAvailable');
+  });
+
   it('agent/U6: an upgrade that ended without success is told, with what the cluster says', async () => {
     await using scene = await startScene();
     await installed(scene);

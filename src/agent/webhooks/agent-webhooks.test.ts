@@ -174,11 +174,12 @@ describe('the configuration of the webhooks', () => {
       [
         ['Ignore', 'openshiftassistedconfigtemplates'],
         ['Ignore', 'openshiftassistedcontrolplanes'],
+        ['Ignore', 'openshiftassistedcontrolplanetemplates'],
       ],
     );
   });
 
-  it('converts all three kinds', () => {
+  it('converts the three kinds that have two versions', () => {
     assert.deepEqual(agentWebhooks().convertedDefinitions, [
       'openshiftassistedconfigs.bootstrap.cluster.x-k8s.io',
       'openshiftassistedconfigtemplates.bootstrap.cluster.x-k8s.io',
@@ -411,6 +412,39 @@ describe('OpenshiftAssistedControlPlanes on an API server', () => {
     const annotations = { [HUB_DATA_ANNOTATION]: null };
     const lost = await world.merge(planes('v1alpha2', 'p'), { metadata: { annotations } });
     assert.match(lost.warnings.join(), /v1alpha2 cannot say spec\.machineTemplate\.spec/);
+  });
+
+  it('wants the template of machines in one of its two places', async () => {
+    await using world = await World.start();
+    const infrastructureRef = { apiGroup: 'infrastructure.cluster.x-k8s.io', ...REF };
+    const none = await world.send('POST', planes('v1alpha3'), plane({ machineTemplate: {} }));
+    assert.equal(none.code, 422);
+    assert.match(none.body.message, /spec\.machineTemplate: .*infrastructureRef is missing; name the template/);
+    const machineTemplate = { spec: { infrastructureRef } };
+    const made = await world.send('POST', planes('v1alpha3'), plane({ version: 'v1.33.0', machineTemplate }));
+    assert.equal(made.code, 201, JSON.stringify(made.body));
+    const annotations = { [HUB_DATA_ANNOTATION]: null };
+    const lost = await world.merge(planes('v1alpha2', 'p'), { metadata: { annotations } });
+    assert.match(lost.warnings.join(), /v1alpha2 cannot say spec\.machineTemplate\.spec, spec\.version/);
+  });
+
+  it('judges what a ClusterClass makes control planes from by what its patches cannot change', async () => {
+    await using world = await World.start();
+    const path =
+      '/apis/controlplane.cluster.x-k8s.io/v1alpha3/namespaces/default/openshiftassistedcontrolplanetemplates';
+    const template = (annotations: object, spec: object) => ({
+      apiVersion: 'controlplane.cluster.x-k8s.io/v1alpha3',
+      kind: 'OpenshiftAssistedControlPlaneTemplate',
+      metadata: { name: 't' },
+      spec: { template: { metadata: { annotations }, spec } },
+    });
+    const refused = await world.send('POST', path, template({ [BOOT_METHOD]: 'floppy' }, {}));
+    assert.equal(refused.code, 422);
+    assert.match(refused.body.message, /boot-method must be ignition or live-iso, and is "floppy"/);
+    const config = { openshiftAssistedConfigSpec: { osImageVersion: '4.20' } };
+    const made = await world.send('POST', path, template({ [PLATFORM]: 'External' }, config));
+    assert.equal(made.code, 201, JSON.stringify(made.body));
+    assert.match(made.warnings.join(), /spec\.template\.spec\.openshiftAssistedConfigSpec\.osImageVersion/);
   });
 
   it('refuses one without a spec, which nobody could do anything with', async () => {

@@ -4,7 +4,10 @@ import {
   OpenshiftAssistedConfig,
   OpenshiftAssistedConfigTemplate,
 } from '../../api/agent/bootstrap-v1alpha2.ts';
-import { OpenshiftAssistedControlPlane } from '../../api/agent/controlplane-v1alpha3.ts';
+import {
+  OpenshiftAssistedControlPlane,
+  OpenshiftAssistedControlPlaneTemplate,
+} from '../../api/agent/controlplane-v1alpha3.ts';
 import type { DeepReadonly, KubeObject } from '../../api/object.ts';
 import type { AdmissionRequest } from '../../kube/webhook/admission-request.ts';
 import { type AdmissionResult, allowed, denied } from '../../kube/webhook/admission-result.ts';
@@ -14,7 +17,13 @@ import type { Json } from '../../object/json.ts';
 import { semanticEqual } from '../../object/semantic-equality.ts';
 import { CONFIG_SPOKE, CONTROL_PLANE_SPOKE, TEMPLATE_SPOKE } from '../conversion/spokes.ts';
 import { type BootInput, bootAdvice, bootMethodProblem, lossAdvice, lostFields } from './config-advice.ts';
-import { controlPlaneAdvice, controlPlaneProblem, lostControlPlaneFields } from './control-plane-advice.ts';
+import {
+  controlPlaneAdvice,
+  controlPlaneProblem,
+  controlPlaneTemplateAdvice,
+  controlPlaneTemplateProblem,
+  lostControlPlaneFields,
+} from './control-plane-advice.ts';
 
 /** What is said about objects of a kind. */
 interface Judgement<T> {
@@ -118,6 +127,13 @@ const CONTROL_PLANE: Judgement<ControlPlane> = {
   lost: (old, object) => (hasSpec(old) && hasSpec(object) ? lostControlPlaneFields(old, object) : []),
 };
 
+const CONTROL_PLANE_TEMPLATE: Judgement<DeepReadonly<OpenshiftAssistedControlPlaneTemplate>> = {
+  problem: controlPlaneTemplateProblem,
+  advice: controlPlaneTemplateAdvice,
+  // There is one version, which can say everything.
+  lost: () => [],
+};
+
 /** Nobody but us has them: writes go on while they cannot be asked, and controllers report the same. */
 const ADVISORY = { failurePolicy: 'Ignore' } as const;
 
@@ -135,9 +151,10 @@ export function registerBootstrapWebhooks(webhooks: Webhooks): void {
     .converting(OpenshiftAssistedConfigTemplate, TEMPLATE_SPOKE);
 }
 
-/** Admission and conversion of the kind of the control-plane provider (V4, V5). */
+/** Admission and conversion of the kinds of the control-plane provider (V4, V5). */
 export function registerControlPlaneWebhooks(webhooks: Webhooks): void {
   webhooks
     .validating(OpenshiftAssistedControlPlane, validatorOf(CONTROL_PLANE), ADVISORY)
+    .validating(OpenshiftAssistedControlPlaneTemplate, validatorOf(CONTROL_PLANE_TEMPLATE), ADVISORY)
     .converting(OpenshiftAssistedControlPlane, CONTROL_PLANE_SPOKE);
 }

@@ -1,4 +1,7 @@
-import type { OpenshiftAssistedControlPlane } from '../../api/agent/controlplane-v1alpha3.ts';
+import type {
+  OpenshiftAssistedControlPlane,
+  OpenshiftAssistedControlPlaneTemplate,
+} from '../../api/agent/controlplane-v1alpha3.ts';
 import { SlipwayError } from '../../base/errors.ts';
 import { installConfigOverride } from '../cluster-deployment/install-config.ts';
 import { platformFields } from '../cluster-deployment/platform.ts';
@@ -37,8 +40,24 @@ export function lostControlPlaneFields(
   return [
     ...lostFields(before, now, 'spec.openshiftAssistedConfigSpec'),
     ...(isAliasLost ? ['spec.machineTemplate.spec'] : []),
+    ...(old.version !== undefined && spec.version === undefined ? ['spec.version'] : []),
   ];
 }
+
+/** What a template says that no patch of a ClusterClass changes: its annotations, and how machines boot. */
+function unpatched({ metadata, spec: { template } }: OpenshiftAssistedControlPlaneTemplate) {
+  const { metadata: { annotations } = {}, spec } = template;
+  const { openshiftAssistedConfigSpec } = spec;
+  const made = { metadata: { ...metadata, annotations }, spec: { openshiftAssistedConfigSpec } };
+  // What else a control plane has comes with a Cluster, and is judged then.
+  return made as unknown as OpenshiftAssistedControlPlane;
+}
+
+export const controlPlaneTemplateProblem = (template: OpenshiftAssistedControlPlaneTemplate): string | undefined =>
+  controlPlaneProblem(unpatched(template));
+
+export const controlPlaneTemplateAdvice = (template: OpenshiftAssistedControlPlaneTemplate): readonly string[] =>
+  bootAdvice(bootInputOf(unpatched(template)), 'spec.template.spec.openshiftAssistedConfigSpec');
 
 /** What a user has to put right, if anything. */
 function userMessage(check: () => unknown): string | undefined {

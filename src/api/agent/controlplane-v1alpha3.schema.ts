@@ -8,17 +8,20 @@ import {
 } from '../cluster-api/shapes.schema.ts';
 import type { Column } from '../schema/crd.ts';
 import { defineKind } from '../schema/define-kind.ts';
-import { cel, conditions } from '../schema/extensions.ts';
+import { cel, conditions, withRules } from '../schema/extensions.ts';
 import { configSpec } from './config-spec.schema.ts';
 import { controlPlaneConfig, SCALE } from './control-plane-config.schema.ts';
-import { OpenshiftAssistedControlPlane } from './controlplane-v1alpha3.ts';
+import { OpenshiftAssistedControlPlane, OpenshiftAssistedControlPlaneTemplate } from './controlplane-v1alpha3.ts';
+
+/** clusterctl finds what belongs to a provider by it. */
+const PROVIDER_LABEL = { 'cluster.x-k8s.io/provider': 'control-plane-openshift-assisted' };
 
 /** What both versions say. */
 export const CONTROL_PLANE_NAMES = {
   description: 'A control plane of OpenShift that the assisted installer makes, without a bootstrap node.',
   shortNames: ['oacp', 'oacps'],
   labels: {
-    'cluster.x-k8s.io/provider': 'control-plane-openshift-assisted',
+    ...PROVIDER_LABEL,
     ...contractLabels({ v1beta1: 'v1alpha2', v1beta2: 'v1alpha3' }),
   },
   subresources: { scale: SCALE, status: true },
@@ -60,22 +63,35 @@ export const COLUMNS = {
 
 const deletion = () => machineDeletion().describe('How long the steps of deleting a machine may take.');
 
+const machineMetadata = () =>
+  notEmpty(templateMeta()).optional().describe('Labels and annotations of the machines.');
+
 const machineTemplate = () =>
-  z.object({
-    metadata: notEmpty(templateMeta()).optional().describe('Labels and annotations of the machines.'),
-    infrastructureRef: contractReference().describe('Template of the infrastructure machines.'),
-    deletion: deletion().default({ nodeDeletionTimeoutSeconds: 10 }),
-    spec: z
-      .object({
-        infrastructureRef: contractReference().describe('Template of the infrastructure machines.'),
-        deletion: deletion(),
-      })
-      .partial()
-      .optional()
-      .describe(
-        'The same where the contract of Cluster API has it, for those who read it there; the fields beside it count.',
-      ),
-  });
+  withRules(
+    z.object({
+      metadata: machineMetadata(),
+      infrastructureRef: contractReference().optional().describe('Template of the infrastructure machines.'),
+      deletion: deletion().default({ nodeDeletionTimeoutSeconds: 10 }),
+      spec: z
+        .object({
+          infrastructureRef: contractReference().describe('Template of the infrastructure machines.'),
+          deletion: deletion(),
+        })
+        .partial()
+        .optional()
+        .describe(
+          'The same where the contract of Cluster API has it, and where a ClusterClass writes it; the fields beside it win.',
+        ),
+    }),
+    // Upstream requires it beside `spec`, where no ClusterClass can write it.
+    cel(
+      'has(self.infrastructureRef) || (has(self.spec) && has(self.spec.infrastructureRef))',
+      'infrastructureRef is missing; name the template of the infrastructure machines',
+    ),
+  );
+
+const KUBERNETES_VERSION =
+  'Version of Kubernetes that the topology of a Cluster asks for, such as `v1.33.5`: the release must have at least this one. `distributionVersion` is what is installed.';
 
 const machines = (which: string) => z.int32().describe(`Machines ${which}.`);
 
@@ -103,6 +119,7 @@ export const OpenshiftAssistedControlPlaneDefinition = defineKind({
       distributionVersion: z
         .string()
         .describe('Version of OpenShift, such as `4.20.1`. A change is an upgrade in place.'),
+      version: z.string().min(1).max(256).optional().describe(KUBERNETES_VERSION),
       replicas: z.int32().optional().describe('Machines of the control plane; 0 when missing.'),
       config: controlPlaneConfig().optional().describe('How the cluster is installed.'),
       machineTemplate: machineTemplate().describe('What the machines of the control plane are made from.'),
@@ -127,4 +144,40 @@ export const OpenshiftAssistedControlPlaneDefinition = defineKind({
     })
     .partial()
     .describe('How the control plane is doing.'),
+});
+
+const TEMPLATE_SPEC = 'What the control planes of all clusters have in common; the ClusterClass patches the rest.';
+
+export const OpenshiftAssistedControlPlaneTemplateDefinition = defineKind({
+  ...OpenshiftAssistedControlPlaneTemplate,
+  description: 'What a ClusterClass makes OpenshiftAssistedControlPlanes from.',
+  categories: ['cluster-api'],
+  labels: {
+    ...PROVIDER_LABEL,
+    // Nobody has templates that follow the older contract.
+    ...contractLabels({ v1beta2: 'v1alpha3' }),
+  },
+  columns: [COLUMNS.age],
+  spec: z
+    .object({
+      template: z
+        .object({
+          metadata: notEmpty(templateMeta())
+            .optional()
+            .describe('Labels and annotations of the control planes: platform and boot method are said here.'),
+          spec: z
+            .object({
+              distributionVersion: z.string().describe('Version of OpenShift, such as `4.20.1`.'),
+              config: controlPlaneConfig().partial().describe('How the clusters are installed.'),
+              machineTemplate: z
+                .object({ metadata: machineMetadata(), deletion: deletion().optional() })
+                .describe('What the machines of the control planes have in common.'),
+              openshiftAssistedConfigSpec: configSpec().describe('How the machines are booted and registered.'),
+            })
+            .partial()
+            .describe(TEMPLATE_SPEC),
+        })
+        .describe('What the control planes are made from.'),
+    })
+    .describe('What the control planes are made from.'),
 });

@@ -44,15 +44,18 @@ export interface ControlPlaneConfig {
 
 export interface ControlPlaneMachineTemplate {
   readonly metadata?: TemplateMeta;
-  readonly infrastructureRef: ContractReference;
+  /** Missing in what a ClusterClass made: that has it below `spec`. */
+  readonly infrastructureRef?: ContractReference;
   readonly deletion?: MachineDeletion;
-  /** Where the contract of Cluster API has it: read by others, the fields above are what counts (agent X6). */
+  /** Where the contract of Cluster API has it: others read it there, and the fields above win (agent X6). */
   readonly spec?: { readonly infrastructureRef?: ContractReference; readonly deletion?: MachineDeletion };
 }
 
 export interface OpenshiftAssistedControlPlane extends KubeObject {
   readonly spec: {
     readonly distributionVersion: string;
+    /** Of Kubernetes, as the topology of a Cluster has it; `distributionVersion` is what is installed. */
+    readonly version?: string;
     readonly replicas?: number;
     readonly config?: ControlPlaneConfig;
     readonly machineTemplate: ControlPlaneMachineTemplate;
@@ -72,10 +75,33 @@ export interface OpenshiftAssistedControlPlane extends KubeObject {
   };
 }
 
+/** What a ClusterClass makes control planes from: what is the same for every one of them. */
+export interface OpenshiftAssistedControlPlaneTemplate extends KubeObject {
+  readonly spec: {
+    readonly template: {
+      readonly metadata?: TemplateMeta;
+      readonly spec: {
+        readonly distributionVersion?: string;
+        readonly config?: Partial<ControlPlaneConfig>;
+        readonly machineTemplate?: Pick<ControlPlaneMachineTemplate, 'metadata' | 'deletion'>;
+        readonly openshiftAssistedConfigSpec?: OpenshiftAssistedConfigSpec;
+      };
+    };
+  };
+}
+
 export const OpenshiftAssistedControlPlane: Kind<OpenshiftAssistedControlPlane> = {
   group: CONTROL_PLANE_GROUP,
   version: 'v1alpha3',
   kind: 'OpenshiftAssistedControlPlane',
   plural: 'openshiftassistedcontrolplanes',
+  scope: 'Namespaced',
+};
+
+export const OpenshiftAssistedControlPlaneTemplate: Kind<OpenshiftAssistedControlPlaneTemplate> = {
+  group: CONTROL_PLANE_GROUP,
+  version: 'v1alpha3',
+  kind: 'OpenshiftAssistedControlPlaneTemplate',
+  plural: 'openshiftassistedcontrolplanetemplates',
   scope: 'Namespaced',
 };

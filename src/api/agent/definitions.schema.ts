@@ -11,7 +11,10 @@ import {
   OpenshiftAssistedConfigTemplateDefinition,
 } from './bootstrap-v1alpha2.schema.ts';
 import { OpenshiftAssistedControlPlaneV1alpha2Definition } from './controlplane-v1alpha2.schema.ts';
-import { OpenshiftAssistedControlPlaneDefinition } from './controlplane-v1alpha3.schema.ts';
+import {
+  OpenshiftAssistedControlPlaneDefinition,
+  OpenshiftAssistedControlPlaneTemplateDefinition,
+} from './controlplane-v1alpha3.schema.ts';
 
 /** Without a webhook the versions are not converted: enough for whoever uses the stored ones only. */
 const NONE: Conversion = { strategy: 'None' };
@@ -32,6 +35,8 @@ export const controlPlaneDefinitions = (conversion: Conversion = NONE): readonly
   defineVersions(OpenshiftAssistedControlPlaneDefinition, [OpenshiftAssistedControlPlaneV1alpha2Definition], {
     conversion,
   }).toCRD(),
+  // One version: there is nothing to convert.
+  OpenshiftAssistedControlPlaneTemplateDefinition.toCRD(),
 ];
 
 /** CustomResourceDefinitions of both providers; new ones each time. */

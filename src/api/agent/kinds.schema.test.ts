@@ -12,8 +12,11 @@ import {
 import { OpenshiftAssistedConfig, OpenshiftAssistedConfigTemplate } from './bootstrap-v1alpha2.ts';
 import { OpenshiftAssistedControlPlaneV1alpha2Definition } from './controlplane-v1alpha2.schema.ts';
 import { OpenshiftAssistedControlPlaneV1alpha2 } from './controlplane-v1alpha2.ts';
-import { OpenshiftAssistedControlPlaneDefinition } from './controlplane-v1alpha3.schema.ts';
-import { OpenshiftAssistedControlPlane } from './controlplane-v1alpha3.ts';
+import {
+  OpenshiftAssistedControlPlaneDefinition,
+  OpenshiftAssistedControlPlaneTemplateDefinition,
+} from './controlplane-v1alpha3.schema.ts';
+import { OpenshiftAssistedControlPlane, OpenshiftAssistedControlPlaneTemplate } from './controlplane-v1alpha3.ts';
 
 describe('the definitions of the Agent providers', () => {
   it('have the fields of the types that controllers use', () => {
@@ -24,6 +27,8 @@ describe('the definitions of the Agent providers', () => {
     type OldTemplate = Defined<typeof OpenshiftAssistedConfigTemplateV1alpha1Definition>['spec'];
     same<Fields<OpenshiftAssistedConfigTemplateV1alpha1>['spec'], OldTemplate>(true);
     same<Fields<OpenshiftAssistedControlPlane>, Defined<typeof OpenshiftAssistedControlPlaneDefinition>>(true);
+    type ControlPlaneTemplate = Defined<typeof OpenshiftAssistedControlPlaneTemplateDefinition>;
+    same<Fields<OpenshiftAssistedControlPlaneTemplate>, ControlPlaneTemplate>(true);
     type OldControlPlane = Defined<typeof OpenshiftAssistedControlPlaneV1alpha2Definition>;
     same<Fields<OpenshiftAssistedControlPlaneV1alpha2>, OldControlPlane>(true);
   });
@@ -35,6 +40,7 @@ describe('the definitions of the Agent providers', () => {
       [OpenshiftAssistedConfigTemplate, OpenshiftAssistedConfigTemplateDefinition],
       [OpenshiftAssistedConfigTemplateV1alpha1, OpenshiftAssistedConfigTemplateV1alpha1Definition],
       [OpenshiftAssistedControlPlane, OpenshiftAssistedControlPlaneDefinition],
+      [OpenshiftAssistedControlPlaneTemplate, OpenshiftAssistedControlPlaneTemplateDefinition],
       [OpenshiftAssistedControlPlaneV1alpha2, OpenshiftAssistedControlPlaneV1alpha2Definition],
     ]);
   });
