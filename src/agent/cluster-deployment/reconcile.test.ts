@@ -17,7 +17,7 @@ import { MachineDeployment } from '../../api/cluster-api/core-v1beta2.ts';
 import { ConfigMap } from '../../api/generated/core-v1.ts';
 import { ClusterDeployment, ClusterImageSet } from '../../api/hive/hive-v1.ts';
 import type { JsonObject } from '../../api/json.ts';
-import { SILENT_LOG } from '../../base/log.ts';
+import { type Log, SILENT_LOG } from '../../base/log.ts';
 import { expectNoWrites } from '../../testing/recorder.ts';
 
 const getInstall = ({ client }: ControlPlaneWorld, key = cpKey) => client.live.get(AgentClusterInstall, key);
@@ -218,6 +218,30 @@ describe('what assisted-service is asked to install', () => {
     assert.deepEqual(afterwards.spec?.provisionRequirements, { controlPlaneAgents: 3, workerAgents: 2 });
     assert.equal(afterwards.spec?.sshPublicKey, undefined);
   });
+
+  for (const { whose, key } of [
+    { whose: 'by a name that no control plane has', key: { namespace: NAMESPACE, name: 'theirs' } },
+    { whose: 'by the name of a control plane elsewhere', key: { namespace: 'default', name: cpKey.name } },
+  ])
+    it(`agent/D1: a ClusterDeployment ${whose} is left alone without a word`, async () => {
+      const errors: string[] = [];
+      const log: Log = { ...SILENT_LOG, error: (_, text) => void errors.push(text), child: () => log };
+      await using world = await startWorld({ server: { log } });
+      await installed(world, { spec: { replicas: 0 } });
+      const asked = world.releases.asked.length;
+      await expectNoWrites(world.env.recorder, async () => {
+        await world.client.create(ClusterDeployment, {
+          apiVersion: 'hive.openshift.io/v1',
+          kind: 'ClusterDeployment',
+          metadata: { ...key, labels: { 'cluster.x-k8s.io/cluster-name': 'ocp' } },
+          spec: { clusterName: 'theirs', baseDomain: 'example.com', platform: {} },
+        });
+        await world.env.advance(120_000);
+      });
+      assert.equal(await world.client.live.find(AgentClusterInstall, key), undefined);
+      assert.equal(world.releases.asked.length, asked, 'no registry is asked for it');
+      assert.deepEqual(errors, []);
+    });
 
   it('agent/D7: a wrong reference to the installation is put right, a right one is not touched', async () => {
     await using world = await startWorld();

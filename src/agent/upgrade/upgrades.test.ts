@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   agentCrds,
+  CLUSTER,
   type ControlPlaneInput,
   cpKey,
   FakeReleases,
@@ -38,8 +39,8 @@ interface Scene extends AsyncDisposable {
   connect: WorkloadConnector | undefined;
 }
 
-/** A cluster that is being installed, whose API answers. */
-async function startScene(input: ControlPlaneInput = {}): Promise<Scene> {
+/** A cluster whose API answers, although nobody has its kubeconfig yet. */
+async function startEarlyScene(input: ControlPlaneInput = {}): Promise<Scene> {
   const env = await TestEnv.start({ crds: agentCrds() });
   const workload = await startWorkload(env);
   const scene: Scene = {
@@ -61,6 +62,11 @@ async function startScene(input: ControlPlaneInput = {}): Promise<Scene> {
   await workload.say({ desired: { version: '4.20.1', image: 'x' }, history: [partial('4.20.1')] });
   await prepare(env.client, { spec: { replicas: 1 }, ...input });
   await env.settle();
+  return scene;
+}
+
+/** What assisted-service does when the installation begins. */
+async function giveKubeconfig({ env }: Scene): Promise<void> {
   await env.client.create(Secret, {
     metadata: { namespace: NAMESPACE, name: 'admin' },
     data: { kubeconfig: base64(KUBECONFIG) },
@@ -68,6 +74,12 @@ async function startScene(input: ControlPlaneInput = {}): Promise<Scene> {
   const clusterMetadata = { clusterID: 'c', infraID: 'i', adminKubeconfigSecretRef: { name: 'admin' } };
   await setInstall(env.client, { debugInfo: { state: 'installing' } }, { clusterMetadata });
   await env.settle();
+}
+
+/** A cluster that is being installed, whose API answers. */
+async function startScene(input: ControlPlaneInput = {}): Promise<Scene> {
+  const scene = await startEarlyScene(input);
+  await giveKubeconfig(scene);
   return scene;
 }
 
@@ -191,6 +203,25 @@ describe('the version of a workload cluster', () => {
       await shown(scene),
       'False/UpgradeFailed: upgrade to version 4.20.2 has failed\nDone applying 4.20.1\netcd is degraded',
     );
+  });
+
+  it('agent/C11: no upgrade is tried before the kubeconfig is there, and Machines are made all the same', async () => {
+    await using scene = await startEarlyScene();
+    // A Secret by the right name is not enough: only the condition says that it leads to this installation.
+    const early = { namespace: NAMESPACE, name: `${CLUSTER}-kubeconfig` };
+    await scene.env.client.create(Secret, { metadata: early, data: { value: base64('of an earlier cluster') } });
+    await change(scene, { spec: { distributionVersion: '4.20.2', replicas: 3 } });
+    await scene.env.advance(120_000);
+    assert.match((await shown(scene, 'KubeconfigAvailable')) ?? '', /^False\/KubeconfigUnavailable/);
+    assert.deepEqual(scene.kubeconfigs, []);
+    assert.equal(await shown(scene), undefined);
+    assert.equal(await scene.workload.desiredUpdate(), undefined);
+    assert.equal((await listMachines(scene.env.client)).length, 3, 'agent/C12');
+    await scene.env.client.delete(Secret, early);
+    await giveKubeconfig(scene);
+    assert.deepEqual(new Set(scene.kubeconfigs), new Set([KUBECONFIG]));
+    assert.match((await shown(scene)) ?? '', /^False\/UpgradeInProgress/);
+    assert.deepEqual(await scene.workload.desiredUpdate(), { version: '4.20.2' });
   });
 
   it('agent/X29: a workload cluster that does not answer holds nothing up', async () => {
