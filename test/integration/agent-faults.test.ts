@@ -307,20 +307,30 @@ describe('input that is wrong', () => {
     assert.ok(!existsSync(canary));
   });
 
-  it('agent/X24: text of a shell in a label is no label: says so, and nothing of it runs', async () => {
+  it('agent/X24: text of a shell in a label is no label: says so, and no host is switched on', async () => {
     await using scratch = await scratchDirectory();
     const canary = join(scratch.path, 'canary');
     const label = `example.com/a=b";touch ${canary};"$(touch ${canary})`;
     const nodeRegistration = { name: '$METADATA_NAME', kubeletExtraLabels: [label] };
+    await using small = await SmallWorld.start({ workers: 0, configSpec: { nodeRegistration } });
+    const message = await small.dataReason('InvalidNodeSettings');
+    assert.ok(message.includes(JSON.stringify(label)), message);
+    await small.world.env.advance(600_000);
+    assert.deepEqual(small.world.outside.hosts.powered, []);
+    assert.ok(!existsSync(canary));
+    await small.remove();
+    await small.assertGone();
+  });
+
+  it('agent/I4: a label that only the machine can tell to be none fails the installation, which says so', async () => {
+    const nodeRegistration = { name: '$METADATA_NAME', kubeletExtraLabels: ['a=b c-$METADATA_NAME'] };
     await using small = await SmallWorld.start({ workers: 0, configSpec: { nodeRegistration } });
     const { world } = small;
     await world.until(
       'it has failed',
       async () => (await small.said('Available'))?.reason === 'InstallationFailed',
     );
-    const message = (await small.said('Available'))?.message ?? '';
-    assert.ok(message.includes(label), message);
-    assert.ok(!existsSync(canary));
+    assert.match((await small.said('Available'))?.message ?? '', /--node-labels has a=b c-/);
     await small.remove();
     await small.assertGone();
   });

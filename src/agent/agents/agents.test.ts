@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Agent } from '../../api/assisted/agent-install-v1beta1.ts';
+import type { Machine } from '../../api/cluster-api/core-v1beta2.ts';
 import { HOST_ANNOTATION, type Metal3Machine } from '../../api/metal3/infrastructure-v1beta2.ts';
 import type { BareMetalHost } from '../../api/metal3/metal3-v1alpha1.ts';
 import { agentsCondition } from '../bootstrap/agents-condition.ts';
 import { AGENT_MACHINE_ANNOTATION, chosenAgent } from './agent-machine.ts';
-import { strayPatch } from './desired.ts';
+import { plannedAgent, strayPatch } from './desired.ts';
 import { hostsOf, matchingHosts } from './host-match.ts';
 import { resolvedNode } from './host-metadata.ts';
 
@@ -142,6 +143,34 @@ describe('the host of an Agent', () => {
       labels: {},
     });
     assert.deepEqual(resolvedNode({}, first), { spec: {}, labels: {} });
+  });
+
+  it('agent/I4: shows that a label is none, before anything is installed; in keys nothing is replaced', () => {
+    const [first] = hosts;
+    assert.ok(first);
+    const planned = (label: string) =>
+      plannedAgent({
+        agent: agent('x'),
+        machine: { metadata: { name: 'm' } } as Machine,
+        config: {
+          apiVersion: 'bootstrap.cluster.x-k8s.io/v1alpha2',
+          kind: 'OpenshiftAssistedConfig',
+          metadata: { name: 'm' },
+          spec: { nodeRegistration: { kubeletExtraLabels: [label] } },
+        },
+        rivals: [],
+        isHeld: false,
+        host: first,
+      });
+    assert.equal(planned('a=$METADATA_UUID').outcome, 'approved');
+    assert.throws(
+      () => planned('a=$METADATA_PROVIDERID'),
+      /kubeletExtraLabels\[0\] is "a=n\/h1\/m1", and a kubelet/,
+    );
+    assert.throws(
+      () => planned('$METADATA_NAME=a'),
+      /kubeletExtraLabels\[0\] is "\$METADATA_NAME=a", and a kubelet/,
+    );
   });
 });
 

@@ -6,6 +6,7 @@ import { isJsonObject, jsonEqual } from '../../object/json.ts';
 import { isControlPlane } from '../cluster-facts/config-owner.ts';
 import { installIgnition } from '../ignition/install-ignition.ts';
 import { installerArgs } from '../ignition/installer-args.ts';
+import { checkLabels } from '../ignition/label-check.ts';
 import { AGENT_MACHINE_ANNOTATION, chosenAgent, isApproved } from './agent-machine.ts';
 import type { Host } from './host-match.ts';
 import { resolvedNode } from './host-metadata.ts';
@@ -40,6 +41,8 @@ export function plannedAgent(facts: AgentFacts): AgentPlan {
   const outcome = outcomeOf(agent, chosen, isHeld);
   const { spec = {} } = config;
   const node = host === undefined ? { spec, labels: {} } : resolvedNode(spec, host);
+  // Only with the values of the host is it known what its labels are.
+  if (host !== undefined) checkLabels(node.spec);
   const wanted = {
     role: isControlPlane(machine) ? 'master' : 'worker',
     approved: outcome === 'approved',

@@ -32,7 +32,7 @@ export function resolvedNode(spec: OpenshiftAssistedConfigSpec, host: Host): Res
   if (nodeRegistration === undefined) return { spec, labels: {} };
   const values = hostMetadata(host);
   const { name = '', kubeletExtraLabels = [], providerID, ...rest } = nodeRegistration;
-  const labels = kubeletExtraLabels.map((label) => filled(label, values));
+  const labels = kubeletExtraLabels.map((label) => filledLabel(label, values));
   const hostname = values.get(NAME_REFERENCE.exec(name)?.[1] ?? '');
   return {
     spec: {
@@ -52,6 +52,12 @@ export function resolvedNode(spec: OpenshiftAssistedConfigSpec, host: Host): Res
 
 const filled = (text: string, values: ReadonlyMap<string, string>): string =>
   text.replaceAll(REFERENCE, (all, bare?: string, braced?: string) => values.get(bare ?? braced ?? '') ?? all);
+
+/** Variables are for values, as on the node. */
+function filledLabel(label: string, values: ReadonlyMap<string, string>): string {
+  const at = label.indexOf('=');
+  return at < 0 ? label : label.slice(0, at) + filled(label.slice(at), values);
+}
 
 /** One whose value is known in full. */
 function knownLabel(label: string): readonly (readonly [string, string])[] {

@@ -350,6 +350,23 @@ describe('what people got wrong', () => {
       message: /invalid/,
     },
     {
+      name: 'agent/I4: a label of Kubernetes that no kubelet gives itself is named, with those that it takes',
+      setup: { spec: { nodeRegistration: { kubeletExtraLabels: ['a=b', 'kubernetes.io/role=infra'] } } },
+      reason: 'InvalidNodeSettings',
+      message:
+        /^spec\.nodeRegistration\.kubeletExtraLabels\[1\] is "kubernetes\.io\/role=infra".*node\.kubernetes\.io\//,
+    },
+    {
+      name: 'agent/I4: a label that is none is named on the way of the ISO, too',
+      setup: {
+        annotations: { [BOOT_METHOD]: 'live-iso' },
+        spec: { nodeRegistration: { kubeletExtraLabels: ['rack=first floor'] } },
+      },
+      reason: 'InvalidNodeSettings',
+      message:
+        /^spec\.nodeRegistration\.kubeletExtraLabels\[0\] is "rack=first floor".*; correct it, or remove it$/,
+    },
+    {
       name: 'agent/I9: an override that is no ignition is named',
       setup: { annotations: { [IGNITION_OVERRIDE]: '{"no":"ignition"}' } },
       reason: 'InvalidNodeSettings',

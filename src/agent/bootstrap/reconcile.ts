@@ -19,6 +19,7 @@ import { configOwnerOf, findOwnerMachine, isWatched } from '../cluster-facts/con
 import { findInstallation, isHeld } from '../cluster-facts/installation.ts';
 import { pauseReason } from '../cluster-facts/pause.ts';
 import { installIgnition } from '../ignition/install-ignition.ts';
+import { checkLabels } from '../ignition/label-check.ts';
 import { discoveryOverride, infraEnvProblem } from '../infra-env/infra-env.ts';
 import { type BootMethod, bootMethodOf, bootMethodProblem } from '../live-iso/boot-method.ts';
 import type { LiveIsoBoot } from '../live-iso/live-iso-boot.ts';
@@ -177,10 +178,11 @@ function earlyVerdict(config: OpenshiftAssistedConfig, { status }: Cluster): Ver
   return nodeProblem(config);
 }
 
-/** The same that its Agent would meet, before a host is powered on for nothing. */
+/** The same that its Agent and its kubelet would meet, before a host is powered on for nothing. */
 function nodeProblem({ metadata: { annotations = {} }, spec = {} }: OpenshiftAssistedConfig): Verdict | undefined {
   try {
     installIgnition(spec, annotations[IGNITION_OVERRIDE]);
+    checkLabels(spec);
     return undefined;
   } catch (error) {
     if (error instanceof SlipwayError && error.disposition === 'user')

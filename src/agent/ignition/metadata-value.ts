@@ -16,6 +16,9 @@ const LEADING_BRACES = /^\$\{[A-Za-z_][A-Za-z0-9_]*\}/;
 const REFERENCES = /\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})/g;
 const SPECIAL_IN_DOUBLE_QUOTES = /[\\"$`]/g;
 
+/** Whether parts of a text are known only on the machine. */
+export const hasVariables = (text: string): boolean => text.search(REFERENCES) >= 0;
+
 export const isVariableName = (name: string): boolean => NAME.test(name);
 
 /** `$NAME`, `${NAME}` and `NAME` mean the same where nothing but a variable makes sense. */

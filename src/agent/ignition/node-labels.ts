@@ -18,21 +18,22 @@ export interface NodeIdentity {
 // An example of upstream quotes its variable, and upstream's shell takes the quotes away. No label value has quotes.
 const QUOTED_REFERENCE = /^"(\$[A-Za-z_][A-Za-z0-9_]*|\$\{[A-Za-z_][A-Za-z0-9_]*\})"$/;
 
-export function nodeIdentity({ nodeRegistration }: OpenshiftAssistedConfigSpec): NodeIdentity {
+/** Throws a user error that names the field, below `at`. */
+export function nodeIdentity({ nodeRegistration }: OpenshiftAssistedConfigSpec, at = 'spec'): NodeIdentity {
   return {
-    labels: labelsOf(nodeRegistration?.kubeletExtraLabels ?? []),
-    providerId: providerIdOf(nodeRegistration?.providerID ?? ''),
-    nameVariable: nameVariable(nodeRegistration?.name ?? ''),
+    labels: labelsOf(nodeRegistration?.kubeletExtraLabels ?? [], at),
+    providerId: providerIdOf(nodeRegistration?.providerID ?? '', at),
+    nameVariable: nameVariable(nodeRegistration?.name ?? '', at),
   };
 }
 
 /** In the order of the list. Of entries with the same key the last one counts; entries without `=` are no labels. */
-function labelsOf(entries: readonly string[]): readonly NodeLabel[] {
+function labelsOf(entries: readonly string[], at: string): readonly NodeLabel[] {
   const valuesByKey = new Map<string, MetadataValue>();
   for (const [index, entry] of entries.entries()) {
     const split = entry.indexOf('=');
     if (split < 0) continue;
-    const field = `spec.nodeRegistration.kubeletExtraLabels[${index}]`;
+    const field = `${at}.nodeRegistration.kubeletExtraLabels[${index}]`;
     if (split === 0) {
       throw userError(
         'InvalidNodeLabel',
@@ -46,19 +47,19 @@ function labelsOf(entries: readonly string[]): readonly NodeLabel[] {
   return Array.from(valuesByKey, ([key, value]) => ({ key, value }));
 }
 
-function providerIdOf(providerID: string): MetadataValue | undefined {
+function providerIdOf(providerID: string, at: string): MetadataValue | undefined {
   const text = providerID.trim();
-  return text === '' ? undefined : metadataValue(text, 'spec.nodeRegistration.providerID', 'InvalidProviderID');
+  return text === '' ? undefined : metadataValue(text, `${at}.nodeRegistration.providerID`, 'InvalidProviderID');
 }
 
 /** The variable that names the host; also without `$`. Throws a user error when it is no variable. */
-export function nameVariable(name: string): string | undefined {
+export function nameVariable(name: string, at = 'spec'): string | undefined {
   if (name === '') return undefined;
   const variable = strippedName(name);
   if (isVariableName(variable)) return variable;
   throw userError(
     'InvalidNodeName',
-    `spec.nodeRegistration.name must be a variable of the metadata such as $METADATA_NAME, not ${JSON.stringify(name)}: ` +
+    `${at}.nodeRegistration.name must be a variable of the metadata such as $METADATA_NAME, not ${JSON.stringify(name)}: ` +
       'name the variable, or remove the field and let the network name the host',
   );
 }

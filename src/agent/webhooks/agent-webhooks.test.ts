@@ -266,6 +266,27 @@ describe('OpenshiftAssistedConfigs on an API server', () => {
     });
   }
 
+  it('agent/I4, agent/W3: warns of labels with which no kubelet starts, or which may have no effect, and takes them', async () => {
+    await using world = await World.start();
+    const kubeletExtraLabels = ['kubernetes.io/role=infra', 'a=$METADATA_UUID', 'alone'];
+    const nodeRegistration = { kubeletExtraLabels };
+    const made = await world.send('POST', configs('v1alpha2'), config('v1alpha2', { nodeRegistration }));
+    assert.deepEqual([made.code, made.warnings.length], [201, 2]);
+    const text = made.warnings.join('\n');
+    assert.match(
+      text,
+      /spec\.nodeRegistration\.kubeletExtraLabels\[0\] is .*does not start.*node\.kubernetes\.io/,
+    );
+    assert.match(text, /kubeletExtraLabels\[2\] is .*is ignored/);
+    const odd = template('v1alpha1', { spec: { nodeRegistration: { kubeletExtraLabels: ['a=$(x)'] } } });
+    const taken = await world.send('POST', templates('v1alpha1'), odd);
+    assert.deepEqual([taken.code, taken.warnings.length], [201, 1]);
+    assert.match(
+      taken.warnings.join(),
+      /spec\.template\.spec\.nodeRegistration\.kubeletExtraLabels\[0\] has an invalid/,
+    );
+  });
+
   it('refuses a boot method that does not exist, unless it was stored before', async () => {
     await using world = await World.start();
     const refused = await world.send(
@@ -391,7 +412,10 @@ describe('OpenshiftAssistedControlPlanes on an API server', () => {
     const spec = {
       distributionVersion: '4.12.0',
       config,
-      openshiftAssistedConfigSpec: { osImageVersion: '4.12' },
+      openshiftAssistedConfigSpec: {
+        osImageVersion: '4.12',
+        nodeRegistration: { kubeletExtraLabels: ['a b=c'] },
+      },
     };
     const made = await world.send('POST', planes('v1alpha3'), plane(spec, { [INSTALL_CONFIG_OVERRIDE]: '{}' }));
     assert.equal(made.code, 201, JSON.stringify(made.body));
@@ -399,6 +423,7 @@ describe('OpenshiftAssistedControlPlanes on an API server', () => {
     assert.match(text, /version 4\.12\.0 is not supported/);
     assert.match(text, /invalid baseline capability set/);
     assert.match(text, /spec\.openshiftAssistedConfigSpec\.osImageVersion/);
+    assert.match(text, /spec\.openshiftAssistedConfigSpec\.nodeRegistration\.kubeletExtraLabels\[0\]/);
   });
 
   it('agent/X6: keeps the template where the contract has it through a write in v1alpha2, or warns', async () => {

@@ -5,7 +5,10 @@ import {
   IGNITION_OVERRIDE,
   type OpenshiftAssistedConfigSpec,
 } from '../../api/agent/bootstrap-v1alpha2.ts';
+import { SlipwayError } from '../../base/errors.ts';
 import { HUB_DATA_ANNOTATION } from '../conversion/conversion-data.ts';
+import { doubtfulLabels, refusedLabels } from '../ignition/label-check.ts';
+import { nodeIdentity } from '../ignition/node-labels.ts';
 import { BOOT_METHODS } from '../live-iso/boot-method.ts';
 
 type Annotations = Readonly<Record<string, string>>;
@@ -26,6 +29,7 @@ export function bootMethodProblem({ annotations = {} }: BootInput): string | und
 /** What works upstream, too, but not as its author thinks: one sentence each, with the names of fields below `at`. */
 export const bootAdvice = ({ annotations = {}, spec = {} }: BootInput, at: string): readonly string[] => [
   ...imageAdvice(spec, at),
+  ...nodeAdvice(spec, at),
   ...[DISCOVERY_IGNITION_OVERRIDE, IGNITION_OVERRIDE].flatMap((key) => overrideAdvice(key, annotations[key])),
 ];
 
@@ -35,6 +39,24 @@ function imageAdvice({ osImageVersion = '' }: CommonConfigSpec, at: string): rea
   return [
     `${at}.osImageVersion is "${osImageVersion}", which assisted-service refuses for hosts of a cluster, so machines never boot; remove it: hosts boot the version that fits the release`,
   ];
+}
+
+/** What the config is held for before a host is switched on, and what may not work. */
+function nodeAdvice(spec: CommonConfigSpec, at: string): readonly string[] {
+  const unusable = userMessage(() => nodeIdentity(spec, at));
+  const refused = refusedLabels(spec, at);
+  return [...(unusable === undefined ? refused : [unusable]), ...doubtfulLabels(spec, at)];
+}
+
+/** What a user has to put right, if anything. */
+export function userMessage(check: () => unknown): string | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (error instanceof SlipwayError) return error.message;
+    throw error;
+  }
 }
 
 function overrideAdvice(key: string, text = ''): readonly string[] {

@@ -2,11 +2,10 @@ import type {
   OpenshiftAssistedControlPlane,
   OpenshiftAssistedControlPlaneTemplate,
 } from '../../api/agent/controlplane-v1alpha3.ts';
-import { SlipwayError } from '../../base/errors.ts';
 import { installConfigOverride } from '../cluster-deployment/install-config.ts';
 import { platformFields } from '../cluster-deployment/platform.ts';
 import { unsupportedVersion } from '../release/release-image.ts';
-import { type BootInput, bootAdvice, bootMethodProblem, lostFields } from './config-advice.ts';
+import { type BootInput, bootAdvice, bootMethodProblem, lostFields, userMessage } from './config-advice.ts';
 
 /** Machines of a control plane take its annotations over, and its config. */
 const bootInputOf = ({ metadata: { annotations }, spec }: OpenshiftAssistedControlPlane): BootInput => ({
@@ -58,14 +57,3 @@ export const controlPlaneTemplateProblem = (template: OpenshiftAssistedControlPl
 
 export const controlPlaneTemplateAdvice = (template: OpenshiftAssistedControlPlaneTemplate): readonly string[] =>
   bootAdvice(bootInputOf(unpatched(template)), 'spec.template.spec.openshiftAssistedConfigSpec');
-
-/** What a user has to put right, if anything. */
-function userMessage(check: () => unknown): string | undefined {
-  try {
-    check();
-    return undefined;
-  } catch (error) {
-    if (error instanceof SlipwayError) return error.message;
-    throw error;
-  }
-}

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { dnsSubdomainProblems, labelValueProblems, qualifiedNameProblems } from '../../../object/names.ts';
+import { kubeletLabelProblems, nodeLabelsOf } from '../../../object/kubelet-labels.ts';
+import { dnsSubdomainProblems } from '../../../object/names.ts';
 import type { BootedHost } from './host-power.ts';
 import { type IgnitionConfig, type IgnitionUnit, readIgnition } from './ignition-config.ts';
 import type { NodeIdentity } from './installed-hosts.ts';
@@ -119,16 +120,7 @@ async function found(root: ScriptRoot, host: BootedHost): Promise<Found> {
 }
 
 /** Pure: `a=b,c=d` as the kubelet takes it. */
-export const labelsOf = (text: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    text
-      .split(',')
-      .filter((part) => part.trim() !== '')
-      .map((part) => {
-        const at = part.indexOf('=');
-        return at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)];
-      }),
-  );
+export const labelsOf = (text: string): Readonly<Record<string, string>> => Object.fromEntries(nodeLabelsOf(text));
 
 /** The last command of the kubelet that the drop-in sets, if it says something. */
 function providerIdIn(dropIn: string): readonly string[] {
@@ -150,7 +142,7 @@ export function kubeletFailure(hostname: string, labels: Readonly<Record<string,
   const [ofName] = dnsSubdomainProblems(hostname);
   if (ofName !== undefined) return `the kubelet does not start: "${hostname}" is no name of a node: ${ofName}`;
   for (const [key, value] of Object.entries(labels)) {
-    const [problem] = [...qualifiedNameProblems(key), ...labelValueProblems(value)];
+    const [problem] = kubeletLabelProblems(key, value);
     if (problem !== undefined) return `the kubelet does not start: --node-labels has ${key}=${value}: ${problem}`;
   }
   return undefined;
