@@ -3,9 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { releaseVersion } from '../../src/app/release.ts';
-import { needsOracle, oracleFile } from '../support/needs-oracle.ts';
+import { clusterctl } from '../support/clusterctl.ts';
+import { needsOracle } from '../support/needs-oracle.ts';
 import { render } from '../support/render-verb.ts';
-import { type Outcome, outcomeOf, scratchDirectory } from '../support/scratch.ts';
+import { type Outcome, scratchDirectory } from '../support/scratch.ts';
 
 const VERSION = `v${releaseVersion()}`;
 const PROVIDERS = [
@@ -24,17 +25,12 @@ describe('a folder of slipway render agent, read by clusterctl', needsOracle('cl
   });
   after(() => parts.disposeAsync());
 
-  /** Without a network, a cluster and a home. */
-  const clusterctl = (...words: readonly string[]): Promise<Outcome> =>
-    outcomeOf(oracleFile('clusterctl'), [...words, '--config', join(folder, 'clusterctl.yaml')], {
-      HOME: folder,
-      XDG_CONFIG_HOME: folder,
-      CLUSTERCTL_DISABLE_VERSIONCHECK: 'true',
-      GOPROXY: 'off',
-    });
+  /** With nothing but the folder, and without a cluster. */
+  const ask = (...words: readonly string[]): Promise<Outcome> =>
+    clusterctl(folder, ...words, '--config', join(folder, 'clusterctl.yaml'));
 
   it('agent/P6: is known by the snippet that the render prints', async () => {
-    const { code, stdout, stderr } = await clusterctl('config', 'repositories');
+    const { code, stdout, stderr } = await ask('config', 'repositories');
     assert.equal(code, 0, stderr);
     const lines = stdout.split('\n').filter((line) => line.startsWith('openshift-assisted'));
     assert.equal(lines.length, 2, stdout);
@@ -43,12 +39,7 @@ describe('a folder of slipway render agent, read by clusterctl', needsOracle('cl
 
   for (const { flag, label, namespace } of PROVIDERS) {
     it(`agent/P6: has the components of ${label}`, async () => {
-      const { code, stdout, stderr } = await clusterctl(
-        'generate',
-        'provider',
-        flag,
-        `openshift-assisted:${VERSION}`,
-      );
+      const { code, stdout, stderr } = await ask('generate', 'provider', flag, `openshift-assisted:${VERSION}`);
       assert.equal(code, 0, stderr);
       assert.match(stdout, /image: example\.com\/slipway:1/);
       assert.match(stdout, new RegExp(`cluster\\.x-k8s\\.io/provider: ${label}`));
@@ -57,7 +48,7 @@ describe('a folder of slipway render agent, read by clusterctl', needsOracle('cl
     });
 
     it(`agent/P6: ${label} can be installed into another namespace, and asks for no variables`, async () => {
-      const moved = await clusterctl(
+      const moved = await ask(
         'generate',
         'provider',
         flag,
@@ -67,14 +58,14 @@ describe('a folder of slipway render agent, read by clusterctl', needsOracle('cl
       );
       assert.equal(moved.code, 0, moved.stderr);
       assert.doesNotMatch(moved.stdout, new RegExp(`namespace: ${namespace}\\n`));
-      const asked = await clusterctl('generate', 'provider', flag, `openshift-assisted:${VERSION}`, '--describe');
+      const asked = await ask('generate', 'provider', flag, `openshift-assisted:${VERSION}`, '--describe');
       assert.equal(asked.code, 0, asked.stderr);
       assert.doesNotMatch(asked.stdout, /Variables:\n\s+-/);
     });
   }
 
   it('agent/P6: the newest version is found without naming it', async () => {
-    const { code, stdout, stderr } = await clusterctl(
+    const { code, stdout, stderr } = await ask(
       'generate',
       'provider',
       '--bootstrap',

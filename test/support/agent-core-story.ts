@@ -13,6 +13,7 @@ import { Metal3Machine } from '../../src/api/metal3/infrastructure-v1beta2.ts';
 import { BareMetalHost } from '../../src/api/metal3/metal3-v1alpha1.ts';
 import type { Kind, KubeObject } from '../../src/api/object.ts';
 import type { KubeClient } from '../../src/kube/client/kube-client.ts';
+import type { ExitCode } from '../../src/kube/manager/exit-code.ts';
 import { isTrue } from '../../src/object/conditions.ts';
 import { adminClient } from './admin-client.ts';
 import {
@@ -185,12 +186,20 @@ export class CoreStory {
 
 const byText = (one: string, other: string): number => one.localeCompare(other);
 
+/** The providers at work on a hub with the real core, and a cluster that can be installed there. */
+export interface RunningStory {
+  readonly story: CoreStory;
+  readonly outside: OracleOutside;
+  /** Ends both providers. */
+  readonly stop: () => Promise<ExitCode>;
+}
+
 /** Definitions, core, what is outside, and both providers, ready. */
 export async function startCoreStory(
   admin: string,
   key: StoryParts['key'],
   parts: AsyncDisposableStack,
-): Promise<{ readonly story: CoreStory; readonly stop: () => Promise<unknown> }> {
+): Promise<RunningStory> {
   const client = await adminClient(parts, admin);
   parts.use(await startCore(admin));
   const { path } = parts.use(await scratchDirectory());
@@ -204,5 +213,5 @@ export async function startCoreStory(
   const program = parts.use(startProviders({ providers: ['bootstrap', 'control-plane'], argv, outside }));
   const story = new CoreStory({ client, outside, log: () => program.log, key });
   await story.until('the webhooks are served', () => Promise.resolve(program.log.includes('"Ready"')));
-  return { story, stop: () => program.stop() };
+  return { story, outside, stop: () => program.stop() };
 }

@@ -86,8 +86,14 @@ export function controlPlaneState(object: KubeObject, at: Date): State {
   const since = sinceTold(object, 'Available', 'Ready');
   const isDone = isUp && ready >= (wanted ?? 0) && !isChanging(object);
   return isDone
-    ? { health: 'done', word, since }
+    ? { health: 'done', word, since, why: behind(object, wanted) }
     : { health: 'working', word, since, why: changeOf(object) ?? waitingFor(object) };
+}
+
+/** Machines that run and are not as wanted: nothing is wrong with them, and yet somebody asked for others. */
+export function behind(object: KubeObject, wanted = 0): string | undefined {
+  const upToDate = numberAt(object, 'status', 'upToDateReplicas');
+  return upToDate === undefined || upToDate >= wanted ? undefined : `${upToDate}/${wanted} up to date`;
 }
 
 const readiness = (isUp: boolean): string => (isUp ? 'ready' : 'not ready');

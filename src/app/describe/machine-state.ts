@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../api/object.ts';
+import { behind } from './contract-state.ts';
 import { deletingState, deletionText, generalState } from './general-state.ts';
 import { numberAt, textAt } from './object-fields.ts';
 import { hasProblem, isProblem, kubectl, labelOf, type Row, rowsIn, type State } from './row.ts';
@@ -116,8 +117,8 @@ export function replicasState(object: KubeObject, at: Date, machines: readonly R
   if (failed !== undefined)
     return { health: 'attention', word, since, why: saying(failed), next: kubectl(object, 'describe') };
   const surplus = count - wanted;
-  if (available >= wanted && surplus <= 0) return { health: 'done', word, since };
-  return { health: 'working', word, since, ...(surplus > 0 && { why: `${surplus} more than wanted` }) };
+  const why = surplus > 0 ? `${surplus} more than wanted` : behind(object, wanted);
+  return { health: available >= wanted && surplus <= 0 ? 'done' : 'working', word, since, why };
 }
 
 /** Machines that cannot be made, such as from a template that is not there. */

@@ -12,6 +12,7 @@ import {
   type MachineShape,
   machineObjects,
   metal3Cluster,
+  NAME,
   node,
   object,
 } from '../../../test/support/described-objects.ts';
@@ -451,6 +452,29 @@ describe('the next action', () => {
     assert.match(
       nextAction(clusterTree(factsOf({ objects }))) ?? '',
       /see whether the provider of Metal3Cluster runs/,
+    );
+  });
+});
+
+describe('Machines that are behind what is wanted', () => {
+  const workers = (upToDateReplicas: number | undefined) => {
+    const found = deployment(2, 2) as KubeObject & { readonly status: object };
+    return { ...found, status: { ...found.status, ...(upToDateReplicas !== undefined && { upToDateReplicas }) } };
+  };
+
+  for (const { name, upToDate, want } of [
+    { name: 'are counted', upToDate: 1, want: 'done 2/2 available: 1/2 up to date' },
+    { name: 'are none when all are as wanted', upToDate: 2, want: 'done 2/2 available' },
+    { name: 'are not known where nobody counts them', upToDate: undefined, want: 'done 2/2 available' },
+  ])
+    it(`experience/X43: ${name}`, () =>
+      assert.equal(told(rowIn('MachineDeployment/workers', [...base(), workers(upToDate)])), want));
+
+  it('experience/X43: are counted for a control plane, too', () => {
+    const objects = [cluster(), metal3Cluster(), controlPlane({ upToDateReplicas: 0 }), install('adding-hosts')];
+    assert.equal(
+      told(rowIn(labelOf({ kind: 'OpenshiftAssistedControlPlane', name: NAME }), objects)),
+      'done 3/3 ready: 0/3 up to date',
     );
   });
 });
