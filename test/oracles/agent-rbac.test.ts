@@ -24,7 +24,6 @@ import { openshiftDefinitions } from '../../src/api/openshift/definitions.schema
 import type { KubeClient } from '../../src/kube/client/kube-client.ts';
 import { coreControllers } from '../../src/lab/metal/core/controllers.ts';
 import { isTrue } from '../../src/object/conditions.ts';
-import { adminClient } from '../support/admin-client.ts';
 import { clusterManifests, hostManifests } from '../support/agent-manifests.ts';
 import {
   conditionLines,
@@ -43,17 +42,10 @@ import {
   webhookFlags,
   webhookPlace,
 } from '../support/agent-oracle-installation.ts';
-import {
-  type AuditedRequest,
-  permissionsByUser,
-  refusedOf,
-  ServerAudit,
-  unusedOf,
-} from '../support/ccm-oracle-audit.ts';
+import { startAudited, unusedRights } from '../support/audited-kubernetes.ts';
+import type { AuditedRequest, Permission, ServerAudit } from '../support/ccm-oracle-audit.ts';
 import { tokenKubeconfig, withoutStreamedLists } from '../support/ccm-oracle-program.ts';
-import { startKubernetes } from '../support/kubernetes.ts';
 import { needsAll, needsOracle } from '../support/needs-oracle.ts';
-import { scratchDirectory } from '../support/scratch.ts';
 
 const needs = needsAll(
   needsOracle('etcd', { min: '3.5.13' }),
@@ -80,11 +72,9 @@ describe('the roles of the Agent providers, on a real Kubernetes that says it is
   const programs = new Map<Provider, OracleProgram>();
 
   before(async () => {
-    const { path } = parts.use(await scratchDirectory());
-    audit = await ServerAudit.prepare(path);
-    const extraArguments = { kubeApiserver: audit.serverArguments };
-    cluster = parts.use(await startKubernetes({ extraArguments, controllerManager: true }));
-    client = await adminClient(parts, cluster.admin);
+    const started = await startAudited(parts, { controllerManager: true });
+    ({ audit, cluster, client } = started);
+    const { directory } = started;
     const definitions = [
       ...clusterApiDefinitions(),
       ...assistedDefinitions(),
@@ -95,8 +85,8 @@ describe('the roles of the Agent providers, on a real Kubernetes that says it is
     await applyAll(client, definitions as unknown as readonly KubeObject[]);
     await client.apply(ApiServerConfig, { metadata: { name: 'cluster' }, spec: {} });
     places = {
-      bootstrap: await webhookPlace(path, 'bootstrap'),
-      'control-plane': await webhookPlace(path, 'control-plane'),
+      bootstrap: await webhookPlace(directory, 'bootstrap'),
+      'control-plane': await webhookPlace(directory, 'control-plane'),
     };
     await applyAll(client, placedAgent(places.bootstrap, places['control-plane']));
     await client.create(Namespace, { metadata: { name: NAMESPACE } });
@@ -279,22 +269,14 @@ describe('the roles of the Agent providers, on a real Kubernetes that says it is
       assert.equal(await programs.get(provider)?.stop(), 0);
       const { user } = accountOf(provider);
       const requests = (await audit.requestsOf(user)).flatMap(withCreation);
-      const given = permissionsByUser(renderedAgent()).get(user) ?? [];
-      assert.deepEqual(refusedOf(requests), []);
-      // Whoever watches a kind may read one of it, too: that is how a write is looked up whose answer was lost. Admission
-      // asks for finalizers, and nobody else does.
-      const counted = given.filter(
-        ({ verb, group, resource }) =>
-          !resource.endsWith('/finalizers') &&
-          !(
-            verb === 'get' &&
-            given.some((one) => one.group === group && one.resource === resource && one.verb === 'watch')
-          ),
-      );
-      t.diagnostic(`${requests.length} requests; ${given.length} permissions, ${counted.length} of them counted`);
+      const objects = renderedAgent();
+      const tell = (text: string) => t.diagnostic(text);
+      // Admission asks for finalizers, and nobody else does.
+      const isSilent = ({ resource }: Permission) => resource.endsWith('/finalizers');
+      const unused = unusedRights({ user, requests, objects, isSilent, tell });
       // Events of one sort are written into the first of them; how often that happens is a matter of luck.
       assert.deepEqual(
-        unusedOf(counted, requests).filter((one) => one !== 'patch events.events.k8s.io'),
+        unused.filter((one) => one !== 'patch events.events.k8s.io'),
         [],
       );
     });

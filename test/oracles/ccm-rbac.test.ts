@@ -20,19 +20,18 @@ import type { KubeClient } from '../../src/kube/client/kube-client.ts';
 import { FakeCloud } from '../../src/testing/fake-cloud.ts';
 import { acmeDefinition } from '../support/acme-definition.ts';
 import { adminClient } from '../support/admin-client.ts';
+import { startAudited } from '../support/audited-kubernetes.ts';
 import {
   type AuditedRequest,
   permissionsByUser,
   refusedOf,
-  ServerAudit,
+  type ServerAudit,
   unusedOf,
 } from '../support/ccm-oracle-audit.ts';
 import { applyAll, OracleInstallation } from '../support/ccm-oracle-installation.ts';
 import { OracleProgram, withoutStreamedLists } from '../support/ccm-oracle-program.ts';
 import { eventually, OracleStory } from '../support/ccm-oracle-story.ts';
-import { startKubernetes } from '../support/kubernetes.ts';
 import { needsAll, needsOracle } from '../support/needs-oracle.ts';
-import { scratchDirectory } from '../support/scratch.ts';
 
 const PROGRAM = 'cloud-controller-manager';
 
@@ -45,10 +44,7 @@ describe('the roles of a cloud controller manager, on a real Kubernetes', needs,
   let cluster: ControlPlane;
   let client: KubeClient;
   before(async () => {
-    const { path } = parts.use(await scratchDirectory());
-    audit = await ServerAudit.prepare(path);
-    cluster = parts.use(await startKubernetes({ extraArguments: { kubeApiserver: audit.serverArguments } }));
-    client = await adminClient(parts, cluster.admin);
+    ({ audit, cluster, client } = await startAudited(parts));
   });
   after(() => parts.disposeAsync());
 

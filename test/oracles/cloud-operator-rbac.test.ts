@@ -12,23 +12,15 @@ import { APPLIED_KINDS } from '../../src/cloud-operator/apply/applier.ts';
 import type { Installation } from '../../src/cloud-operator/index.ts';
 import { MANAGED_BY } from '../../src/cloud-operator/operator/operands.ts';
 import type { KubeClient } from '../../src/kube/client/kube-client.ts';
-import { adminClient } from '../support/admin-client.ts';
-import {
-  type Permission,
-  permissionsByUser,
-  refusedOf,
-  ServerAudit,
-  unusedOf,
-} from '../support/ccm-oracle-audit.ts';
+import { startAudited, unusedRights } from '../support/audited-kubernetes.ts';
+import { type Permission, permissionsByUser, type ServerAudit } from '../support/ccm-oracle-audit.ts';
 import { withoutStreamedLists } from '../support/ccm-oracle-program.ts';
-import { startKubernetes } from '../support/kubernetes.ts';
 import { needsAll, needsOracle } from '../support/needs-oracle.ts';
 import { Operands } from '../support/operator-apply-objects.ts';
 import { becomeOpenShift, describeCluster, hasCorpus, produceSecret } from '../support/operator-oracle-cluster.ts';
 import { OperatorInstallation } from '../support/operator-oracle-installation.ts';
 import { ACME, PLATFORMS, type PlatformStory, VERSIONS } from '../support/operator-oracle-platforms.ts';
 import { OperatorStory } from '../support/operator-oracle-story.ts';
-import { scratchDirectory } from '../support/scratch.ts';
 
 const needs = needsAll(
   needsOracle('etcd', { min: '3.5.13' }),
@@ -45,11 +37,8 @@ describe('the roles of the cloud operator, on a real Kubernetes', needs, () => {
   let client: KubeClient;
   let platforms: OperatorInstallation;
   before(async () => {
-    const { path } = parts.use(await scratchDirectory());
-    audit = await ServerAudit.prepare(path);
-    cluster = parts.use(await startKubernetes({ extraArguments: { kubeApiserver: audit.serverArguments } }));
+    ({ audit, cluster, client } = await startAudited(parts));
     await becomeOpenShift(cluster, hasCorpus ? 'theirs' : 'ours');
-    client = await adminClient(parts, cluster.admin);
     platforms = await OperatorInstallation.apply({ cluster, client });
   });
   after(() => parts.disposeAsync());
@@ -127,15 +116,8 @@ describe('the roles of the cloud operator, on a real Kubernetes', needs, () => {
     tell: (text: string) => void,
   ): Promise<readonly string[]> {
     const requests = await audit.requestsOf(user);
-    const given = permissionsByUser(objects).get(user) ?? [];
-    assert.deepEqual(refusedOf(requests), []);
-    // Whoever watches a kind may read one of it, too: that is how a write is looked up whose answer was lost.
-    const isOfWatch = ({ verb, group, resource, namespace }: Permission) =>
-      verb === 'get' && given.some((one) => isSame(one, { group, resource, namespace }) && one.verb === 'watch');
-    const counted = given.filter((one) => !isHeld(installation.held, one) && !isOfWatch(one));
-    const unused = unusedOf(counted, requests);
-    tell(`${requests.length} requests; ${given.length} permissions, ${counted.length} of them counted`);
-    return unused;
+    const isSilent = (one: Permission) => isHeld(installation.held, one);
+    return unusedRights({ user, requests, objects, isSilent, tell });
   }
 
   it('operator/R92: are all used', async (t) => {
@@ -178,9 +160,6 @@ const leftBehind = ({ managedNamespace, clusterOperator }: Installation['names']
 
 /** Events of one sort are written into the first of them; who leads is said once by each process. */
 const unrepeated = (namespace: string): string => `patch events.events.k8s.io in ${namespace}`;
-
-const isSame = (one: Permission, other: Pick<Permission, 'group' | 'resource' | 'namespace'>): boolean =>
-  one.group === other.group && one.resource === other.resource && one.namespace === other.namespace;
 
 /** Operands grant it, and the API server refuses whoever grants what he has not. */
 const isHeld = (held: Installation['held'], { verb, group, resource, namespace, name }: Permission): boolean =>

@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  asDefinition,
-  closedObjects,
-  differences,
-  FORM_AND_BOUNDS,
-  originals,
-  outline,
-  schemaOf,
-  withoutOriginals,
-} from '../../../test/support/original-definitions.ts';
+import { itDefines, itEqualsOriginals } from '../../../test/support/definition-tests.ts';
+import { asDefinition, withoutOriginals } from '../../../test/support/original-definitions.ts';
 import { lintKind } from '../schema/lint-kind.ts';
 import {
   ClusterDefinition,
@@ -21,24 +13,16 @@ import { clusterApiDefinitions } from './definitions.schema.ts';
 
 const skip = withoutOriginals('cluster-api');
 const OURS = clusterApiDefinitions().map(asDefinition);
-const VERSION = 'v1beta2';
 /** Columns of what core counts and chooses itself: nobody of ours reads or writes these fields. */
 const UNNAMED = /is not in the schema$/;
 
 describe('clusterApiDefinitions', () => {
-  it('has each kind once, and new definitions each time', () => {
-    assert.deepEqual(
-      OURS.map(({ metadata }) => metadata.name),
-      [
-        'clusters.cluster.x-k8s.io',
-        'machines.cluster.x-k8s.io',
-        'machinesets.cluster.x-k8s.io',
-        'machinedeployments.cluster.x-k8s.io',
-      ],
-    );
-    assert.notEqual(clusterApiDefinitions()[0], clusterApiDefinitions()[0]);
-    assert.deepEqual(clusterApiDefinitions(), clusterApiDefinitions());
-  });
+  itDefines(clusterApiDefinitions, [
+    'clusters.cluster.x-k8s.io',
+    'machines.cluster.x-k8s.io',
+    'machinesets.cluster.x-k8s.io',
+    'machinedeployments.cluster.x-k8s.io',
+  ]);
 
   it('says which contract the kinds follow', () => {
     for (const { metadata } of OURS) {
@@ -47,10 +31,6 @@ describe('clusterApiDefinitions', () => {
         'cluster.x-k8s.io/v1beta2': 'v1beta2',
       });
     }
-  });
-
-  it('keeps every field that a kind does not name', () => {
-    for (const crd of OURS) assert.deepEqual(closedObjects(schemaOf(crd, VERSION)), []);
   });
 
   it('has rules that the server can afford', () => {
@@ -63,21 +43,5 @@ describe('clusterApiDefinitions', () => {
 });
 
 describe('clusterApiDefinitions beside those of Cluster API', { skip }, () => {
-  const theirs = originals('cluster-api');
-
-  for (const crd of OURS) {
-    const { name } = crd.metadata;
-    const original = theirs.get(name);
-
-    it(`${name} has the same names, scope, subresources and columns in ${VERSION}`, () => {
-      assert.ok(original);
-      assert.deepEqual(outline(crd, [VERSION]), outline(original, [VERSION]));
-    });
-
-    it(`${name} has the same types, enums, defaults, bounds, keys of lists and needed fields`, () => {
-      assert.ok(original);
-      const [mine, its] = [schemaOf(crd, VERSION), schemaOf(original, VERSION)];
-      assert.deepEqual(differences(mine, its, { keys: FORM_AND_BOUNDS }), []);
-    });
-  }
+  itEqualsOriginals('cluster-api', clusterApiDefinitions);
 });
