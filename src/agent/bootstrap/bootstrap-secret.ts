@@ -22,14 +22,15 @@ export function bootstrapSecret(config: OpenshiftAssistedConfig, cluster: string
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** Makes the Secret; one that exists keeps its data, and gets what the contract asks for where it lacks it. */
+/**
+ * Makes the Secret; one that exists keeps its data, and gets what the contract asks for where it lacks it. There is
+ * seldom one, so nobody looks first.
+ */
 export async function ensureBootstrapSecret(
   client: KubeClient,
   config: OpenshiftAssistedConfig,
   wanted: Secret,
 ): Promise<void> {
-  const found = await client.live.find(Secret, keyOf(wanted));
-  if (found !== undefined) return adopt(client, config, found, wanted);
   try {
     await client.create(Secret, wanted);
   } catch (error) {
@@ -68,13 +69,3 @@ const isLeftover = ({ metadata: secret }: Secret, { metadata: { name, uid } }: O
   (secret.ownerReferences ?? []).some(
     (owner) => owner.kind === OpenshiftAssistedConfig.kind && owner.name === name && owner.uid !== uid,
   );
-
-/** Whether what was published is still there (B11). */
-export async function isPublished(
-  client: KubeClient,
-  { metadata, status }: OpenshiftAssistedConfig,
-): Promise<boolean> {
-  if (status?.initialization?.dataSecretCreated !== true) return false;
-  const { namespace = '', name } = metadata;
-  return (await client.live.find(Secret, { namespace, name: status.dataSecretName ?? name })) !== undefined;
-}

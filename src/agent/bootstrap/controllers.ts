@@ -20,6 +20,7 @@ import { SHARED_INFRA_ENV_LABEL } from '../live-iso/shared-infra-env.ts';
 import { TemplateKeeper } from '../live-iso/template-keeper.ts';
 import { BootstrapMetrics } from './bootstrap-metrics.ts';
 import { IgnitionBoot } from './ignition-boot.ts';
+import { PublishedSecrets } from './published-secrets.ts';
 import { ConfigReconciler } from './reconcile.ts';
 import { configController } from './watches.ts';
 
@@ -40,7 +41,7 @@ export function bootstrapControllers(options: BootstrapOptions): readonly Contro
     const download = new IgnitionDownload({ http, clock, bundle: new TrustedBundle(settings) });
     const ignition = new IgnitionBoot({ settings, download, metrics });
     const liveIso = new LiveIsoBoot({ kinds: new ContractKinds(), templates: new TemplateKeeper(clock) });
-    return new ConfigReconciler({ ignition, liveIso, metrics, ...filter });
+    return new ConfigReconciler({ ignition, liveIso, metrics, secrets: new PublishedSecrets(clock), ...filter });
   };
   const agents = ({ clock }: ControllerEnvironment) =>
     new AgentReconciler({ directory: new HostDirectory(new ContractKinds(), clock), ...filter });

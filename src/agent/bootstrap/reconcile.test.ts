@@ -26,7 +26,7 @@ import {
 } from '../../api/cluster-api/core-v1beta2.ts';
 import { Secret } from '../../api/generated/core-v1.ts';
 import { SILENT_LOG } from '../../base/log.ts';
-import { expectNoWrites } from '../../testing/recorder.ts';
+import { expectNoWrites, type RecordedRequest } from '../../testing/recorder.ts';
 import { PLACEHOLDER_PULL_SECRET } from '../infra-env/placeholder-pull-secret.ts';
 
 const key = (name: string) => ({ namespace: NAMESPACE, name });
@@ -252,6 +252,43 @@ describe('a config that boots from ignition', () => {
     await world.env.advance(11 * 60_000);
     assert.deepEqual(await world.secretData('a'), { value: IGNITION, format: 'ignition' });
     assert.equal(await world.dataSecret('a'), 'True');
+  });
+
+  it('agent/B11: reads the Secret when the config changes, and not whenever its cluster moves on', async () => {
+    await using world = await BootstrapWorld.running();
+    await world.outside.machine('a', { isControlPlane: true });
+    await world.env.settle();
+    await world.outside.infraEnvReady('a');
+    await world.env.settle();
+    const isRead = ({ method, target }: RecordedRequest) => method === 'GET' && target.includes('/secrets/a');
+    const reads = () => world.env.recorder.requests.filter(isRead).length;
+    for (const state of ['ready', 'installing', 'finalizing', 'adding-hosts']) {
+      await world.outside.state(state);
+      await world.env.settle();
+    }
+    assert.equal(reads(), 0);
+    await world.env.client.delete(Secret, key('a'));
+    const body = { metadata: { annotations: { look: 'again' } } };
+    await world.env.client.patch(OpenshiftAssistedConfig, key('a'), { type: 'merge', body });
+    await world.env.settle();
+    assert.equal(reads(), 1);
+    assert.deepEqual(await world.secretData('a'), { value: IGNITION, format: 'ignition' });
+  });
+
+  it('agent/B11: a new process looks', async () => {
+    await using world = await BootstrapWorld.start();
+    await world.outside.cluster();
+    await world.outside.installation();
+    const first = await world.run();
+    await world.outside.machine('a');
+    await world.env.settle();
+    await world.outside.infraEnvReady('a');
+    await world.env.settle();
+    await world.env.stopManager(first);
+    await world.env.client.delete(Secret, key('a'));
+    await world.run();
+    await world.env.settle();
+    assert.deepEqual(await world.secretData('a'), { value: IGNITION, format: 'ignition' });
   });
 
   it('agent/B14, agent/X5: keeps the data of a Secret that exists and adds what the contract asks for', async () => {

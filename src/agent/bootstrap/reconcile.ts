@@ -26,10 +26,11 @@ import type { LiveIsoBoot } from '../live-iso/live-iso-boot.ts';
 import { sharedInfraEnvOf } from '../live-iso/shared-infra-env.ts';
 import { agentsCondition } from './agents-condition.ts';
 import type { BootstrapMetrics } from './bootstrap-metrics.ts';
-import { bootstrapSecret, ensureBootstrapSecret, isPublished } from './bootstrap-secret.ts';
+import { bootstrapSecret, ensureBootstrapSecret } from './bootstrap-secret.ts';
 import { reportStatus } from './config-report.ts';
 import type { StatusNews } from './config-status.ts';
 import { cleanUp, whyItStays } from './finalize.ts';
+import { type PublishedSecrets, publishedName, RARELY_MS } from './published-secrets.ts';
 import {
   AGAIN_MS,
   type Boot,
@@ -41,13 +42,11 @@ import {
   type WaitingVerdict,
 } from './verdict.ts';
 
-/** What only a look from time to time finds out: a Secret that somebody deleted, a template that somebody changed. */
-const RARELY_MS = 10 * 60_000;
-
 export interface ConfigReconcilerOptions {
   readonly ignition: Boot;
   readonly liveIso: LiveIsoBoot;
   readonly metrics: BootstrapMetrics;
+  readonly secrets: PublishedSecrets;
   readonly watchFilter?: string;
 }
 
@@ -107,7 +106,8 @@ export class ConfigReconciler implements Reconciler<OpenshiftAssistedConfig> {
   ): Promise<Verdict> {
     const { client } = context;
     // What is out stays out: that an installation has begun since is no reason to take it back.
-    if (await isPublished(client, config)) return this.#published({ config, machine, cluster, context });
+    if (await this.#options.secrets.isThere(client, config))
+      return this.#published({ config, machine, cluster, context });
     const early = earlyVerdict(config, cluster);
     if (early !== undefined) return early;
     const found = await findInstallation(client, keyOf(cluster));
@@ -119,14 +119,15 @@ export class ConfigReconciler implements Reconciler<OpenshiftAssistedConfig> {
 
   async #published(step: Omit<BootStep, 'deployment' | 'install'>): Promise<Verdict> {
     const { config, machine, context } = step;
-    const { name, namespace = '' } = config.metadata;
-    const secretName = config.status?.dataSecretName ?? name;
+    const { liveIso, secrets } = this.#options;
+    const { namespace = '' } = config.metadata;
     const shared = sharedInfraEnvOf(config);
     const infraEnv =
       shared === undefined ? undefined : await context.client.find(InfraEnv, { namespace, name: shared });
-    if (infraEnv !== undefined) await this.#options.liveIso.follow(step, infraEnv);
+    if (infraEnv !== undefined) await liveIso.follow(step, infraEnv);
     const isOver = machine.status?.initialization?.infrastructureProvisioned === true && infraEnv === undefined;
-    return { type: 'available', secretName, ...(!isOver && { againMs: RARELY_MS }) };
+    const againMs = Math.max(1, secrets.lookAgainMs(config));
+    return { type: 'available', secretName: publishedName(config), ...(!isOver && { againMs }) };
   }
 
   async #boot(method: BootMethod, step: BootStep): Promise<Verdict> {
@@ -140,6 +141,7 @@ export class ConfigReconciler implements Reconciler<OpenshiftAssistedConfig> {
     } catch (error) {
       return failed('CreatingSecretFailed', error);
     }
+    this.#options.secrets.saw(config);
     return { type: 'available', secretName: secret.metadata.name, againMs: RARELY_MS };
   }
 
