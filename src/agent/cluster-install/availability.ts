@@ -5,7 +5,7 @@ import { AVAILABLE, isMet, isUnmet } from '../control-plane/conditions.ts';
 /** The control plane answers: from here on only workers and operators are missing (K6, X25). */
 const AVAILABLE_STATES: ReadonlySet<string> = new Set(['finalizing', 'installed', 'adding-hosts']);
 
-const installState = ({ status }: AgentClusterInstall): string => status?.debugInfo?.state ?? '';
+export const installState = ({ status }: AgentClusterInstall): string => status?.debugInfo?.state ?? '';
 
 export const isInstalled = (install: AgentClusterInstall): boolean => AVAILABLE_STATES.has(installState(install));
 

@@ -13,6 +13,7 @@ import { AgentClusterInstall } from '../../api/assisted/hive-extensions-v1beta1.
 import { Secret } from '../../api/generated/core-v1.ts';
 import { SILENT_LOG } from '../../base/log.ts';
 import { PrometheusMetrics } from '../../kube/metrics/metrics.ts';
+import type { RecordedRequest } from '../../testing/recorder.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const SOURCE = { namespace: NAMESPACE, name: 'ocp-cp-admin-kubeconfig' };
@@ -168,6 +169,39 @@ describe('the kubeconfig of a workload cluster', () => {
     await write('three');
     await world.env.advance(610_000);
     assert.equal(await value(), base64('three'));
+  });
+
+  it('agent/X21: reads no Secret again while the installation only tells of its progress', async () => {
+    await using world = await startWorld();
+    await installing(world);
+    await putSource(world, { kubeconfig: base64('one') });
+    await setInstall(world.client, { debugInfo: { state: 'installing' } }, METADATA);
+    await world.env.settle();
+    const isRead = ({ method, target }: RecordedRequest) =>
+      method === 'GET' && target.includes(`/secrets/${SOURCE.name}`);
+    const reads = () => world.env.recorder.requests.filter(isRead).length;
+    const before = reads();
+    for (const stateInfo of ['10 %', '50 %', '90 %']) {
+      await setInstall(world.client, { debugInfo: { state: 'installing', stateInfo } });
+      await world.env.settle();
+    }
+    assert.equal(reads(), before);
+    await setInstall(world.client, { debugInfo: { state: 'finalizing' } });
+    await world.env.settle();
+    assert.equal(reads(), before + 1);
+  });
+
+  it('agent/K4: makes the Secret anew that somebody deleted, after a while', async () => {
+    await using world = await startWorld();
+    await installing(world);
+    await putSource(world, { kubeconfig: base64('one') });
+    await setInstall(world.client, { debugInfo: { state: 'adding-hosts' } }, METADATA);
+    await world.env.settle();
+    await world.client.delete(Secret, PUBLISHED);
+    await world.env.advance(300_000);
+    await setInstall(world.client, { debugInfo: { state: 'adding-hosts', stateInfo: 'more' } });
+    await world.env.advance(310_000);
+    assert.equal((await world.client.live.get(Secret, PUBLISHED)).data?.['value'], base64('one'));
   });
 
   it('agent/X21: one that somebody else made is left alone', async () => {

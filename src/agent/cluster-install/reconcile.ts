@@ -1,6 +1,8 @@
 import { OpenshiftAssistedControlPlane } from '../../api/agent/controlplane-v1alpha3.ts';
 import type { AgentClusterInstall } from '../../api/assisted/hive-extensions-v1beta1.ts';
 import { CLUSTER_NAME_LABEL } from '../../api/cluster-api/core-v1beta2.ts';
+import type { Json } from '../../api/json.ts';
+import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import {
   after,
@@ -10,6 +12,7 @@ import {
   type Result,
 } from '../../kube/controller/reconcile.ts';
 import { findCondition } from '../../object/conditions.ts';
+import { RecentLooks } from '../cluster-facts/recent-looks.ts';
 import {
   AVAILABLE,
   isMet,
@@ -26,11 +29,17 @@ import {
   pauseReason,
 } from '../control-plane/ownership.ts';
 import { isPassing, StatusReport } from '../control-plane/status-report.ts';
-import { availability, isInstalled } from './availability.ts';
-import { publishKubeconfig } from './kubeconfig.ts';
+import { availability, installState, isInstalled } from './availability.ts';
+import { type KubeconfigFacts, publishKubeconfig } from './kubeconfig.ts';
 
 /** Nothing tells of a kubeconfig that was written anew: to read all Secrets for that would be too much. */
 const REREAD_MS = 600_000;
+
+export interface ClusterInstallOptions {
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly metrics: ControlPlaneMetrics | undefined;
+  readonly watchFilter: string | undefined;
+}
 
 interface Scope {
   readonly install: AgentClusterInstall;
@@ -41,12 +50,12 @@ interface Scope {
 
 /** Tells core how far the installation is, and gives it the kubeconfig (K). */
 export class ClusterInstallReconciler implements Reconciler<AgentClusterInstall> {
-  readonly #metrics: ControlPlaneMetrics | undefined;
-  readonly #watchFilter: string | undefined;
+  readonly #options: ClusterInstallOptions;
+  readonly #looks: RecentLooks;
 
-  constructor(metrics: ControlPlaneMetrics | undefined, watchFilter: string | undefined) {
-    this.#metrics = metrics;
-    this.#watchFilter = watchFilter;
+  constructor(options: ClusterInstallOptions) {
+    this.#options = options;
+    this.#looks = new RecentLooks({ clock: options.clock, lifeMs: REREAD_MS });
   }
 
   async reconcile(install: AgentClusterInstall, context: ReconcileContext): Promise<Result> {
@@ -54,7 +63,7 @@ export class ClusterInstallReconciler implements Reconciler<AgentClusterInstall>
     // Of another installer: a hub has many (X12).
     if (key === undefined) return DONE;
     const object = await context.client.find(OpenshiftAssistedControlPlane, key);
-    if (object === undefined || !isWatched(object, this.#watchFilter)) return DONE;
+    if (object === undefined || !isWatched(object, this.#options.watchFilter)) return DONE;
     if (object.metadata.deletionTimestamp !== undefined) return DONE;
     if (pauseReason(await findOwnerCluster(context.client, object), object) !== undefined) return DONE;
     const report = new StatusReport(object, context, { owned: OF_CLUSTER_INSTALL_CONTROLLER });
@@ -73,14 +82,23 @@ export class ClusterInstallReconciler implements Reconciler<AgentClusterInstall>
       return DONE;
     }
     try {
-      await publishKubeconfig(context.client, { object, clusterName, source });
+      await this.#publish({ object, clusterName, source }, { install, context });
     } catch (error) {
       if (!isPassing(error)) report.say(isUnmet(KUBECONFIG_AVAILABLE, 'KubeconfigUnavailable', messageOf(error)));
       throw error;
     }
     report.say(isMet(KUBECONFIG_AVAILABLE));
     report.set({ initialization: { controlPlaneInitialized: true } });
-    return after(REREAD_MS);
+    return after(Math.max(1, this.#looks.remainingMs(uidOf(object), looksFor(object, install))));
+  }
+
+  /** Progress is told often, and is no reason to read Secrets again. */
+  async #publish(facts: KubeconfigFacts, { install, context }: Pick<Scope, 'install' | 'context'>): Promise<void> {
+    const { object } = facts;
+    const [uid, wanted] = [uidOf(object), looksFor(object, install)];
+    if (this.#looks.remainingMs(uid, wanted) > 0) return;
+    await publishKubeconfig(context.client, facts);
+    this.#looks.remember(uid, wanted);
   }
 
   /** Once: when it turned from installing to available. */
@@ -90,6 +108,19 @@ export class ClusterInstallReconciler implements Reconciler<AgentClusterInstall>
       report.said(AVAILABLE)?.status === 'True';
     const { creationTimestamp } = install.metadata;
     if (!isNew || typeof creationTimestamp !== 'string') return;
-    this.#metrics?.installed((context.now().getTime() - Date.parse(creationTimestamp)) / 1000);
+    this.#options.metrics?.installed((context.now().getTime() - Date.parse(creationTimestamp)) / 1000);
   }
+}
+
+const uidOf = ({ metadata: { uid = '' } }: OpenshiftAssistedControlPlane): string => uid;
+
+/**
+ * What brings another look at both Secrets before its time: assisted-service writes the kubeconfig anew when the
+ * installation has come further (X21), and people who want something done touch the control plane.
+ */
+function looksFor({ metadata }: OpenshiftAssistedControlPlane, install: AgentClusterInstall): Json {
+  const { generation = 0, labels = {}, annotations = {}, ownerReferences = [] } = metadata;
+  const source = install.spec?.clusterMetadata?.adminKubeconfigSecretRef?.name ?? '';
+  const owners = ownerReferences.map(({ name }) => name);
+  return [source, installState(install), generation, { ...labels }, { ...annotations }, owners];
 }

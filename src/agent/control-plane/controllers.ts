@@ -41,6 +41,6 @@ export function controlPlaneControllers(options: ControlPlaneOptions): readonly 
   return [
     controlPlaneController(controlPlane, infrastructure),
     clusterDeploymentController(new ClusterDeploymentReconciler(facts, watchFilter)),
-    clusterInstallController(new ClusterInstallReconciler(metrics, watchFilter)),
+    clusterInstallController(new ClusterInstallReconciler({ clock, metrics, watchFilter })),
   ];
 }
