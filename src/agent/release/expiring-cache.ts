@@ -33,4 +33,8 @@ export class ExpiringCache<T> {
     this.#entries.set(key, { value, untilMs: clock.monotonicMs() + lifeMs });
     return value;
   }
+
+  forget(key: string): void {
+    this.#entries.delete(key);
+  }
 }

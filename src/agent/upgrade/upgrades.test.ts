@@ -23,7 +23,7 @@ import {
 import { OpenshiftAssistedControlPlane } from '../../api/agent/controlplane-v1alpha3.ts';
 import { Secret } from '../../api/generated/core-v1.ts';
 import type { JsonObject } from '../../api/json.ts';
-import { expectNoWrites } from '../../testing/recorder.ts';
+import { expectNoWrites, type RecordedRequest } from '../../testing/recorder.ts';
 import { TestEnv } from '../../testing/test-env.ts';
 import type { WorkloadConnector } from './upgrades.ts';
 
@@ -222,6 +222,28 @@ describe('the version of a workload cluster', () => {
     assert.deepEqual(new Set(scene.kubeconfigs), new Set([KUBECONFIG]));
     assert.match((await shown(scene)) ?? '', /^False\/UpgradeInProgress/);
     assert.deepEqual(await scene.workload.desiredUpdate(), { version: '4.20.2' });
+  });
+
+  it('agent/U1: reads the kubeconfig once, and again when it does not work', async () => {
+    await using scene = await startScene();
+    const isRead = ({ method, target }: RecordedRequest) =>
+      method === 'GET' && target.includes('/secrets/ocp-kubeconfig');
+    const reads = () => scene.env.recorder.requests.filter(isRead).length;
+    const [before, connected] = [reads(), scene.kubeconfigs.length];
+    await scene.env.advance(240_000);
+    assert.equal(reads(), before);
+    assert.ok(scene.kubeconfigs.length > connected);
+    scene.connect = (kubeconfig) =>
+      kubeconfig === 'new' ? Promise.resolve(scene.workload.client) : Promise.reject(new Error('Unauthorized'));
+    const body = { data: { value: base64('new') } };
+    await scene.env.client.patch(
+      Secret,
+      { namespace: NAMESPACE, name: 'ocp-kubeconfig' },
+      { type: 'merge', body },
+    );
+    await scene.env.advance(121_000);
+    assert.equal(scene.kubeconfigs.at(-1), 'new');
+    assert.equal(await shown(scene), 'False/UpgradeInProgress: upgrade to version 4.20.1 in progress');
   });
 
   it('agent/X29: a workload cluster that does not answer holds nothing up', async () => {

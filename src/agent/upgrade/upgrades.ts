@@ -14,6 +14,7 @@ import { isUnmet, UPGRADE_COMPLETED } from '../control-plane/conditions.ts';
 import { namespaceOf } from '../control-plane/ownership.ts';
 import { readPullSecret } from '../control-plane/pull-secret.ts';
 import { type ReleaseFacts, repositoryOverride } from '../control-plane/release-facts.ts';
+import { ExpiringCache } from '../release/expiring-cache.ts';
 import { isDefaultRepository, isGeneralAvailability } from '../release/release-image.ts';
 import { type DesiredUpdate, isRequested, upgradeConditions, upgradeStep, versionProgress } from './plan.ts';
 
@@ -39,17 +40,22 @@ const LOOK_AGAIN_MS = 60_000;
 /** The other cluster may be away, and its control plane has other things to wait for. */
 const PATIENCE_MS = 15_000;
 const VERSION = { name: 'version' };
+/** Control planes ask at every turn, and kubeconfigs seldom change; one that does not work is not used again. */
+const KUBECONFIG_LASTS_MS = 600_000;
+const MOST_KUBECONFIGS = 256;
 
 /** Keeps workload clusters at the version of their control planes, in place, through their ClusterVersion (U). */
 export class Upgrades {
   readonly #connect: WorkloadConnector;
   readonly #facts: ReleaseFacts;
   readonly #clock: Clock;
+  readonly #kubeconfigs: ExpiringCache<string>;
 
   constructor(connect: WorkloadConnector, facts: ReleaseFacts, clock: Clock) {
     this.#connect = connect;
     this.#facts = facts;
     this.#clock = clock;
+    this.#kubeconfigs = new ExpiringCache({ clock, lifeMs: KUBECONFIG_LASTS_MS, mostEntries: MOST_KUBECONFIGS });
   }
 
   /** Never throws because of the other cluster: what is wrong there is told in a condition (X29). */
@@ -59,18 +65,15 @@ export class Upgrades {
       return await this.#upgrade(scope, client);
     } catch (error) {
       if (isLeadershipLost(error) || scope.context.signal.aborted) throw error;
+      // It may be the kubeconfig that is wrong, and another one may be there by now.
+      this.#kubeconfigs.forget(uidOf(scope));
       return unreachable(scope.object, error);
     }
   }
 
-  async #client({ cluster, object, context }: UpgradeScope): Promise<KubeClient> {
-    const key = { namespace: namespaceOf(object), name: `${cluster.metadata.name}-kubeconfig` };
-    const secret = await context.client.live.find(Secret, key);
-    const encoded = secret?.data?.['value'];
-    if (encoded === undefined)
-      throw retryError('KubeconfigUnavailable', `Secret ${key.name} does not exist or has no key value`);
-    const kubeconfig = Buffer.from(encoded, 'base64').toString('utf8');
-    return this.#patiently(context, () => this.#connect(kubeconfig));
+  async #client(scope: UpgradeScope): Promise<KubeClient> {
+    const kubeconfig = await this.#kubeconfigs.get(uidOf(scope), () => readKubeconfig(scope));
+    return this.#patiently(scope.context, () => this.#connect(kubeconfig));
   }
 
   async #upgrade(scope: UpgradeScope, client: KubeClient): Promise<UpgradeOutcome> {
@@ -122,6 +125,17 @@ export class Upgrades {
     const onTimeout = () => retryError('WorkloadClusterUnreachable', `no answer within ${PATIENCE_MS / 1000} s`);
     return withDeadline({ clock: this.#clock, timeoutMs: PATIENCE_MS, signal, onTimeout }, work);
   }
+}
+
+const uidOf = ({ object: { metadata } }: UpgradeScope): string => metadata.uid ?? '';
+
+async function readKubeconfig({ cluster, object, context }: UpgradeScope): Promise<string> {
+  const key = { namespace: namespaceOf(object), name: `${cluster.metadata.name}-kubeconfig` };
+  const secret = await context.client.live.find(Secret, key);
+  const encoded = secret?.data?.['value'];
+  if (encoded === undefined)
+    throw retryError('KubeconfigUnavailable', `Secret ${key.name} does not exist or has no key value`);
+  return Buffer.from(encoded, 'base64').toString('utf8');
 }
 
 /** A cluster that was at its version when it was last seen is not said to be at another. */
