@@ -46,6 +46,15 @@ describe('a control plane that gets Machines', () => {
     return machine ?? assert.fail('there is no Machine');
   }
 
+  it('agent/C15: a Machine that was just made is not applied again', async () => {
+    await using world = await startWorld();
+    await firstOfThree(world);
+    const applied = world.env.recorder.writes.filter(
+      ({ method, target }) => method === 'PATCH' && /\/machines\/[^/]+\?/.test(target),
+    );
+    assert.equal(applied.length, 3);
+  });
+
   it('agent/C15: a Machine is made for each replica', async () => {
     await using world = await startWorld();
     const machine = await firstOfThree(world);

@@ -49,8 +49,9 @@ export class Replicas {
     const step = scaleStep({ desired, machines, domains: controlPlaneDomains(cluster), isUpToDate });
     report.set(replicaCounts({ machines, isUpToDate }));
     report.say(...replicaConditions({ desired, machines, isUpToDate, step }));
+    let made: Machine | undefined;
     try {
-      await this.#scale(scope, machines, step);
+      made = await this.#scale(scope, machines, step);
     } catch (error) {
       if (causeChain(error).some(isPassing)) throw error;
       const reason = error instanceof SlipwayError ? error.reason : 'MachineGenerationFailed';
@@ -60,7 +61,10 @@ export class Replicas {
       throw error;
     }
     const kept = step.type === 'delete' ? machines.filter((machine) => machine !== step.machine) : machines;
-    await this.#keepUp(scope, kept, (machine) => outdated.get(machine) ?? []);
+    for (const machine of kept) await sayUpToDate(context, machine, outdated.get(machine) ?? []);
+    const identity = { object, clusterName: cluster.metadata.name };
+    // One that was just made is nowhere in the cache yet, and has been applied: it is not to be applied again.
+    await this.#metadata.keep(context.client, identity, made === undefined ? kept : [...kept, made]);
     return machines;
   }
 
@@ -71,29 +75,22 @@ export class Replicas {
     for (const set of await this.#halfMade(scope, kinds, [])) await this.#discard(scope, set, kinds);
   }
 
-  async #keepUp(
-    { object, cluster, context }: ReplicaScope,
-    machines: readonly Machine[],
-    outdatedOf: (machine: Machine) => readonly string[],
-  ): Promise<void> {
-    for (const machine of machines) await sayUpToDate(context, machine, outdatedOf(machine));
-    await this.#metadata.keep(context.client, { object, clusterName: cluster.metadata.name }, machines);
-  }
-
-  async #scale(scope: ReplicaScope, machines: readonly Machine[], step: ScaleStep): Promise<void> {
+  /** Returns the Machine that was made, if one was. */
+  async #scale(scope: ReplicaScope, machines: readonly Machine[], step: ScaleStep): Promise<Machine | undefined> {
     const { object, context } = scope;
     const kinds = await this.#kindsFor(scope, step);
     const left = await this.#halfMade(scope, kinds, machines);
     const isWanted = ({ isUsable }: HalfMadeSet): boolean => step.type === 'create' && isUsable;
     for (const set of left) if (!isWanted(set)) await this.#discard(scope, set, kinds);
     if (step.type === 'delete') await this.#remove(scope, step.machine);
-    if (step.type !== 'create' || kinds === undefined) return;
+    if (step.type !== 'create' || kinds === undefined) return undefined;
     const name = left.find(isWanted)?.name ?? generateName(namePrefix(object), () => this.#clock.random());
     context.log.info({ machine: name }, 'Creating a control-plane Machine');
     const identity = { object, clusterName: scope.cluster.metadata.name, name };
     const machine = await makeMachine(context.client, kinds, identity, step.failureDomain);
     this.#metadata.made(identity, machine);
     context.events.normal(object, 'MachineCreated', `Created Machine ${name}`);
+    return machine;
   }
 
   /** Only who makes a Machine cannot do without them: their definition may be gone when nothing is to be made. */
