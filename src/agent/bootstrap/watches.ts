@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { BOOTSTRAP_GROUP, OpenshiftAssistedConfig } from '../../api/agent/bootstrap-v1alpha2.ts';
 import { Agent, InfraEnv } from '../../api/assisted/agent-install-v1beta1.ts';
 import { AgentClusterInstall } from '../../api/assisted/hive-extensions-v1beta1.ts';
@@ -11,11 +10,11 @@ import { keyOf } from '../../api/object.ts';
 import type { Cache } from '../../kube/cache/cache.ts';
 import { type Controller, controllerFor } from '../../kube/controller/controller.ts';
 import type { MappedKey } from '../../kube/controller/event-keys.ts';
-import { byType, type Predicate } from '../../kube/controller/predicates.ts';
 import type { Reconciler } from '../../kube/controller/reconcile.ts';
 import { type Need, needs } from '../../kube/rbac/need.ts';
 import { infraEnvNameOf, machineNameOf } from '../agents/agent-machine.ts';
 import { configKeyOf } from '../cluster-facts/config-owner.ts';
+import { factsChanged, wishesOf } from '../cluster-facts/facts-changed.ts';
 import type { AssistedSettings } from '../infra-env/assisted-settings.ts';
 import { METAL3_DEFINITIONS } from '../live-iso/metal3-kinds.ts';
 import { SHARED_INFRA_ENV_LABEL } from '../live-iso/shared-infra-env.ts';
@@ -24,43 +23,22 @@ import { clusterChanged, configsOf, deploymentChanged, installChanged } from './
 const CONFIG_CONTROLLER = 'openshiftassistedconfig';
 
 /** What a config itself, and who looks after it, says; not what this controller says of it. */
-const configChanged: Predicate<OpenshiftAssistedConfig> = byType({
-  update: ({ old, object }) => !isDeepStrictEqual(configFacts(old), configFacts(object)),
+const configChanged = factsChanged<OpenshiftAssistedConfig>((config) => {
+  const { initialization, dataSecretName } = config.status ?? {};
+  return [wishesOf(config), config.metadata.finalizers, initialization, dataSecretName];
 });
-const configFacts = (config: OpenshiftAssistedConfig | undefined): readonly unknown[] => {
-  const { generation, deletionTimestamp, labels, annotations, ownerReferences, finalizers } =
-    config?.metadata ?? {};
-  const { initialization, dataSecretName } = config?.status ?? {};
-  return [
-    generation,
-    deletionTimestamp,
-    labels,
-    annotations,
-    ownerReferences,
-    finalizers,
-    initialization,
-    dataSecretName,
-  ];
-};
 
 /** How a Machine does after its bootstrap data is out is told often, and means nothing here. */
-const machineChanged: Predicate<Machine> = byType({
-  update: ({ old, object }) => !isDeepStrictEqual(machineFacts(old), machineFacts(object)),
+const machineChanged = factsChanged<Machine>(({ metadata, spec }) => {
+  const { uid, deletionTimestamp, labels } = metadata;
+  const { clusterName, infrastructureRef, bootstrap } = spec;
+  return [uid, deletionTimestamp, labels, clusterName, infrastructureRef, bootstrap.configRef];
 });
-const machineFacts = (machine: Machine | undefined): readonly unknown[] => {
-  const { uid, deletionTimestamp, labels } = machine?.metadata ?? {};
-  const { clusterName, infrastructureRef, bootstrap } = machine?.spec ?? {};
-  return [uid, deletionTimestamp, labels, clusterName, infrastructureRef, bootstrap?.configRef];
-};
 
-const infraEnvChanged: Predicate<InfraEnv> = byType({
-  update: ({ old, object }) => !isDeepStrictEqual(infraEnvFacts(old), infraEnvFacts(object)),
-});
-const infraEnvFacts = (infraEnv: InfraEnv | undefined): readonly unknown[] => {
-  const { isoDownloadURL, debugInfo, bootArtifacts } = infraEnv?.status ?? {};
-  const { uid, deletionTimestamp } = infraEnv?.metadata ?? {};
+const infraEnvChanged = factsChanged<InfraEnv>(({ metadata: { uid, deletionTimestamp }, status }) => {
+  const { isoDownloadURL, debugInfo, bootArtifacts } = status ?? {};
   return [uid, deletionTimestamp, isoDownloadURL, debugInfo?.eventsURL, bootArtifacts?.discoveryIgnitionURL];
-};
+});
 
 /** Its owner, or all that share it. */
 function configsOfInfraEnv({ metadata }: InfraEnv, cache: Pick<Cache, 'informer'>): readonly MappedKey[] {
@@ -76,11 +54,11 @@ function configsOfInfraEnv({ metadata }: InfraEnv, cache: Pick<Cache, 'informer'
   ];
 }
 
-const agentChanged: Predicate<Agent> = byType({
-  update: ({ old, object }) => !isDeepStrictEqual(agentFacts(old), agentFacts(object)),
-});
-const agentFacts = (agent: Agent | undefined): readonly unknown[] =>
-  agent === undefined ? [] : [machineNameOf(agent), infraEnvNameOf(agent), agent.spec.approved];
+const agentChanged = factsChanged<Agent>((agent) => [
+  machineNameOf(agent),
+  infraEnvNameOf(agent),
+  agent.spec.approved,
+]);
 
 /** The config of its Machine; one that has none is named by all configs of its InfraEnv. */
 function configsOfAgent(agent: Agent, cache: Pick<Cache, 'informer'>): readonly MappedKey[] {

@@ -8,6 +8,7 @@ import { keyOf } from '../../api/object.ts';
 import { type Controller, controllerFor } from '../../kube/controller/controller.ts';
 import { type Need, needs } from '../../kube/rbac/need.ts';
 import { comesOrGoes } from '../cluster-deployment/watches.ts';
+import { factsChanged, saidIn, wishesOf } from '../cluster-facts/facts-changed.ts';
 import { controlPlaneOfCluster, controlPlanesOfLabel } from './ownership.ts';
 import type { ControlPlaneReconciler } from './reconcile.ts';
 
@@ -31,13 +32,27 @@ const infrastructureNeeds = ({ group, machines, templates }: InfrastructureKind)
   needs({ group, plural: templates, scope: 'Namespaced' }, ['get']),
 ];
 
+/** Every step of a host is told on its Machine. What is counted, summed up or kept in order here is not much of that. */
+const MACHINE_CONDITIONS = ['Ready', 'Available', 'UpToDate', 'OwnerRemediated'];
+const machineChanged = factsChanged<Machine>((machine) => [
+  wishesOf(machine),
+  machine.status?.phase,
+  saidIn(machine, MACHINE_CONDITIONS),
+]);
+
+const clusterChanged = factsChanged<Cluster>((cluster) => [
+  wishesOf(cluster),
+  cluster.status?.initialization,
+  cluster.status?.failureDomains,
+]);
+
 export const controlPlaneController = (
   reconciler: ControlPlaneReconciler,
   infrastructure: readonly InfrastructureKind[],
 ): Controller =>
   controllerFor(OpenshiftAssistedControlPlane, { name: 'openshiftassistedcontrolplane' })
-    .owns(Machine)
-    .watches(Cluster, controlPlaneOfCluster)
+    .owns(Machine, { predicates: [machineChanged] })
+    .watches(Cluster, controlPlaneOfCluster, [clusterChanged])
     .watches(OpenshiftAssistedConfig, controlPlanesOfLabel, [comesOrGoes])
     .watches(ClusterDeployment, (deployment) => [keyOf(deployment)], [comesOrGoes])
     .needs(
