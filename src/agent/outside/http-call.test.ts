@@ -176,6 +176,12 @@ describe('a call outside with TLS', () => {
     assert.equal(await textOf(await call({ method: 'GET', url: server.url })), 'hello');
   });
 
+  it('reads no authorities for a server without TLS', async () => {
+    await using server = await plainServer((_, response) => response.end('hello'));
+    const call = outsideHttpCall({ env: { SSL_CERT_FILE: '/does/not/exist' } });
+    assert.equal(await textOf(await call({ method: 'GET', url: server.url })), 'hello');
+  });
+
   it('refuses a certificate for another name, and one that cannot be read', async () => {
     await using server = await http1Server((_, response) => response.end('hello'));
     const caPem = (await testAuthority()).certificatePem;

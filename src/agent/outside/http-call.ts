@@ -28,7 +28,7 @@ export function outsideHttpCall({ env }: OutsideOptions): HttpCall {
     signal.throwIfAborted();
     try {
       const proxy = proxyFromEnvironment(target, env);
-      const way = { target, proxy, trust: await authorities.context(caPem), signal };
+      const way = { target, proxy, trust: () => authorities.context(caPem), signal };
       return await exchanged(request, way, await outsideSocket(way));
     } catch (thrown) {
       throw failureOf(thrown, target, signal);

@@ -6,8 +6,8 @@ import { tunnelThroughSocks } from '../../kube/transport/socks-proxy.ts';
 export interface OutsideWay {
   readonly target: URL;
   readonly proxy: URL | undefined;
-  /** For the target and for a proxy with TLS. */
-  readonly trust: SecureContext;
+  /** For the target and for a proxy with TLS; asked only then, because reading all authorities takes its time. */
+  readonly trust: () => Promise<SecureContext>;
   readonly signal: AbortSignal;
 }
 
@@ -49,8 +49,9 @@ async function secured(
   { trust, signal }: Pick<OutsideWay, 'trust' | 'signal'>,
 ): Promise<Socket> {
   const { host } = peerOf(peer);
-  const options = { socket, host, servername: isIP(host) === 0 ? host : '', secureContext: trust };
   try {
+    const secureContext = await trust();
+    const options = { socket, host, servername: isIP(host) === 0 ? host : '', secureContext };
     return await ready(connectTls({ ...options, ALPNProtocols: ['http/1.1'] }), 'secureConnect', signal);
   } catch (thrown) {
     socket.destroy();
