@@ -275,6 +275,26 @@ describe('a config that boots from ignition', () => {
     assert.deepEqual(await world.secretData('a'), { value: IGNITION, format: 'ignition' });
   });
 
+  it('agent/B13: a host whose ignition takes its time holds up no other', async () => {
+    await using world = await BootstrapWorld.running();
+    const slow = Promise.withResolvers<void>();
+    world.service.reply = async ({ url }) => {
+      if (url.includes('id-slow')) await slow.promise;
+      return answer(200, IGNITION);
+    };
+    for (const name of ['slow', 'quick']) await world.outside.machine(name);
+    await world.env.settle();
+    for (const name of ['slow', 'quick']) await world.outside.infraEnvReady(name);
+    await world.env.advance(1000);
+    assert.deepEqual(
+      [await world.dataSecret('slow'), await world.dataSecret('quick')],
+      ['WaitingForInfraEnvToBeReady', 'True'],
+    );
+    slow.resolve();
+    await world.env.settle();
+    assert.equal(await world.dataSecret('slow'), 'True');
+  });
+
   it('agent/B11: a new process looks', async () => {
     await using world = await BootstrapWorld.start();
     await world.outside.cluster();

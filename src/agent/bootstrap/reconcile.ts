@@ -30,6 +30,7 @@ import { bootstrapSecret, ensureBootstrapSecret } from './bootstrap-secret.ts';
 import { reportStatus } from './config-report.ts';
 import type { StatusNews } from './config-status.ts';
 import { cleanUp, whyItStays } from './finalize.ts';
+import { OneAtATime } from './one-at-a-time.ts';
 import { type PublishedSecrets, publishedName, RARELY_MS } from './published-secrets.ts';
 import {
   AGAIN_MS,
@@ -59,12 +60,23 @@ interface Surroundings {
 /** Gives each Machine what its host boots into discovery with, and says why not as long as it cannot (section 2.1). */
 export class ConfigReconciler implements Reconciler<OpenshiftAssistedConfig> {
   readonly #options: ConfigReconcilerOptions;
+  /** Of two configs that share an InfraEnv, the last that goes must see that it is the last. */
+  readonly #sharing = new OneAtATime();
 
   constructor(options: ConfigReconcilerOptions) {
     this.#options = options;
   }
 
   async reconcile(config: OpenshiftAssistedConfig, context: ReconcileContext): Promise<Result> {
+    if (!mayShare(config)) return this.#act(config, context);
+    return this.#sharing.run(async () => {
+      // What was read before its turn came may be old.
+      const now = await context.client.find(OpenshiftAssistedConfig, keyOf(config));
+      return now === undefined ? DONE : this.#act(now, context);
+    });
+  }
+
+  async #act(config: OpenshiftAssistedConfig, context: ReconcileContext): Promise<Result> {
     if (!isWatched(config, this.#options.watchFilter)) return DONE;
     const { client } = context;
     const machine = await findOwnerMachine(client, config);
@@ -155,6 +167,10 @@ export class ConfigReconciler implements Reconciler<OpenshiftAssistedConfig> {
     return verdict.type === 'idle' || verdict.againMs === undefined ? DONE : after(verdict.againMs);
   }
 }
+
+/** Whether an InfraEnv may be that of others, too; one that changed its boot method keeps the label. */
+const mayShare = (config: OpenshiftAssistedConfig): boolean =>
+  bootMethodOf(config) === 'live-iso' || sharedInfraEnvOf(config) !== undefined;
 
 /** By the Machine, and where that is gone by the label that core puts on everything of a cluster. */
 async function findCluster(

@@ -97,14 +97,16 @@ const bundleNeeds = ({ caBundleResource, caBundleNamespace, caBundleName }: Assi
     ? [needs(ConfigMap, ['get'], { namespace: caBundleNamespace, names: [caBundleName] })]
     : [];
 
-/** One worker: of two configs that share an InfraEnv, the last that goes must see that it is the last. */
+/** Each waits for the ignition of its own InfraEnv: with one worker, the last host would wait for all others. */
+const WORKERS = 5;
+
 export const configController = (
   reconciler: Reconciler<OpenshiftAssistedConfig>,
   settings: AssistedSettings,
 ): Controller =>
   controllerFor(OpenshiftAssistedConfig, {
     name: CONFIG_CONTROLLER,
-    maxConcurrent: 1,
+    maxConcurrent: WORKERS,
     predicates: [configChanged],
   })
     .watches(Machine, (machine) => [configKeyOf(machine) ?? {}], [machineChanged])
