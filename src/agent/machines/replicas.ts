@@ -46,7 +46,9 @@ export class Replicas {
     const outdated = new Map(machines.map((machine) => [machine, outdatedParts(machine, object, configs)]));
     const isUpToDate = (machine: Machine): boolean => outdated.get(machine)?.length === 0;
     const desired = desiredReplicas(object);
-    const step = scaleStep({ desired, machines, domains: controlPlaneDomains(cluster), isUpToDate });
+    const isInitialized = object.status?.initialization?.controlPlaneInitialized === true;
+    const domains = controlPlaneDomains(cluster);
+    const step = scaleStep({ desired, machines, domains, isUpToDate, isInitialized });
     report.set(replicaCounts({ machines, isUpToDate }));
     report.say(...replicaConditions({ desired, machines, isUpToDate, step }));
     let made: Machine | undefined;

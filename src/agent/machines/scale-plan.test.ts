@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DELETE_MACHINE_ANNOTATION, type Machine } from '../../api/cluster-api/core-v1beta2.ts';
-import { scaleStep } from './scale-plan.ts';
+import { type ScaleStep, scaleStep } from './scale-plan.ts';
 
 interface Sketch {
   readonly name: string;
@@ -40,19 +40,28 @@ function machine({ name, domain, isReady, isMarked = false, isDeleting = false, 
   };
 }
 
+interface Around {
+  readonly outdated?: readonly string[];
+  readonly isInitialized?: boolean;
+}
+
 function step(
   desired: number,
   machines: readonly Sketch[],
   domains: readonly string[] = [],
-  outdated: readonly string[] = [],
+  { outdated = [], isInitialized = true }: Around = {},
 ): string {
   const facts = {
     desired,
     machines: machines.map(machine),
     domains,
     isUpToDate: ({ metadata }: Machine) => !outdated.includes(metadata.name),
+    isInitialized,
   };
-  const found = scaleStep(facts);
+  return textOf(scaleStep(facts));
+}
+
+function textOf(found: ScaleStep): string {
   switch (found.type) {
     case 'none':
       return 'none';
@@ -70,6 +79,8 @@ const three = [
   { name: 'b', age: 3 },
   { name: 'c', age: 2 },
 ];
+
+const unready = three.map((one) => ({ ...one, isReady: false }));
 
 describe('the next step to the desired number of Machines', () => {
   for (const { name, want, given } of [
@@ -107,11 +118,23 @@ describe('the next step to the desired number of Machines', () => {
       want: 'wait: Machine a is Ready and is not deleted while c is not; w',
     },
     {
-      name: 'agent/X18: one that is not Ready goes though others are not either',
-      given: step(
-        1,
-        three.map((one) => ({ ...one, isReady: false })),
-      ),
+      name: 'agent/X18: before there is a cluster, one that is not Ready goes though others are not either',
+      given: step(1, unready, [], { isInitialized: false }),
+      want: 'delete b',
+    },
+    {
+      name: 'agent/X18: of a cluster of which no Machine is Ready, none goes',
+      given: step(1, unready).slice(0, 71),
+      want: 'wait: no Machine is Ready, so nobody knows which one can go; wait, or m',
+    },
+    {
+      name: 'agent/X18: of a cluster of which no Machine is Ready, the one that somebody marked goes',
+      given: step(2, [...unready.slice(1), { name: 'a', isReady: false, isMarked: true }]),
+      want: 'delete a',
+    },
+    {
+      name: 'agent/X18: those that are not Ready go while one is',
+      given: step(1, [{ name: 'd' }, ...unready]),
       want: 'delete b',
     },
     {
@@ -140,7 +163,7 @@ describe('the next step to the desired number of Machines', () => {
           { name: 'b', domain: 'z2' },
         ],
         ['z1', 'z2'],
-        ['b'],
+        { outdated: ['b'] },
       ),
       want: 'create in z2',
     },
@@ -154,7 +177,7 @@ describe('the next step to the desired number of Machines', () => {
           { name: 'c', domain: 'z1' },
         ],
         ['z1', 'z2'],
-        ['a', 'b', 'c'],
+        { outdated: ['a', 'b', 'c'] },
       ),
       want: 'create in z2',
     },

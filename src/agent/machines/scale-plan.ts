@@ -8,6 +8,8 @@ export interface ScaleFacts {
   readonly machines: readonly Machine[];
   readonly domains: readonly string[];
   readonly isUpToDate: (machine: Machine) => boolean;
+  /** Whether there is a cluster that can lose something. */
+  readonly isInitialized: boolean;
 }
 
 /** One step per reconcile: the event of the Machine brings the next (C12). */
@@ -27,21 +29,25 @@ export function scaleStep(facts: ScaleFacts): ScaleStep {
   const leaving = facts.machines.filter(isDeleting);
   if (leaving.length > 0)
     return { type: 'wait', why: `the next Machine is deleted when ${namesOf(leaving)} ${areOrIs(leaving)} gone` };
-  return deletion(staying, domains);
+  return deletion(staying, facts);
 }
 
-function deletion(machines: readonly Machine[], domains: readonly string[]): ScaleStep {
+function deletion(machines: readonly Machine[], { domains, isInitialized }: ScaleFacts): ScaleStep {
   const domain = domainForScaleDown({ domains, machines });
   const candidates = domain === undefined ? machines : machines.filter((machine) => isInDomain(machine, domain));
   const [machine] = candidates.toSorted(byWhoGoesFirst);
   if (machine === undefined) return { type: 'none' };
+  // Then core cannot reach the cluster, or has not found its Nodes: all of them may be members of a healthy etcd.
+  if (isInitialized && !isMarked(machine) && !machines.some(isMachineReady))
+    return { type: 'wait', why: `no Machine is Ready, so nobody knows which one can go; wait, ${MARK}` };
   const unready = machines.filter((other) => other !== machine && !isMachineReady(other));
   // With one member of etcd away already, taking a healthy one may end the quorum.
   if (!isMachineReady(machine) || unready.length === 0) return { type: 'delete', machine };
   const why = `Machine ${machine.metadata.name} is Ready and is not deleted while ${namesOf(unready)} ${areOrIs(unready)} not`;
-  const advice = 'delete one that is not Ready, or mark it with the annotation cluster.x-k8s.io/delete-machine';
-  return { type: 'wait', why: `${why}; wait, ${advice}` };
+  return { type: 'wait', why: `${why}; wait, delete one that is not Ready, ${MARK}` };
 }
+
+const MARK = 'or mark the one that goes with the annotation cluster.x-k8s.io/delete-machine';
 
 const byWhoGoesFirst = (a: Machine, b: Machine): number =>
   Number(isMarked(b)) - Number(isMarked(a)) ||
