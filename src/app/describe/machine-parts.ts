@@ -1,7 +1,7 @@
 import { INFRA_ENV_CONFIG_LABEL } from '../../api/agent/bootstrap-v1alpha2.ts';
 import { Agent, INFRA_ENV_LABEL, InfraEnv } from '../../api/assisted/agent-install-v1beta1.ts';
 import type { Node } from '../../api/generated/core-v1.ts';
-import { HOST_ANNOTATION } from '../../api/metal3/infrastructure-v1beta2.ts';
+import { HOST_ANNOTATION, HOST_UUID_LABEL } from '../../api/metal3/infrastructure-v1beta2.ts';
 import { BareMetalHost } from '../../api/metal3/metal3-v1alpha1.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { isRecord } from '../../object/record.ts';
@@ -24,6 +24,8 @@ export interface MachineParts {
   readonly host: KubeObject | undefined;
   readonly agents: readonly KubeObject[];
   readonly node: Node | undefined;
+  /** What runs on the host by its label or its name, whether or not the Machine has found it. */
+  readonly hostNode: Node | undefined;
 }
 
 /** Finds out what belongs to which Machine, by reference, label, owner and, for Agents, by network card. */
@@ -43,6 +45,7 @@ interface Index {
   readonly hostOfConsumer: ReadonlyMap<string, KubeObject>;
   readonly nodes: ReadonlyMap<string, Node>;
   readonly nodeOfProvider: ReadonlyMap<string, Node>;
+  readonly nodeOfHost: ReadonlyMap<string, Node>;
 }
 
 function indexOf(facts: ClusterFacts): Index {
@@ -58,6 +61,7 @@ function indexOf(facts: ClusterFacts): Index {
     hostOfConsumer: by(hosts, (host) => textAt(host, 'spec', 'consumerRef', 'name')),
     nodes: by(nodes, ({ metadata }) => metadata.name),
     nodeOfProvider: by(nodes, (node) => textAt(node, 'spec', 'providerID')),
+    nodeOfHost: by(nodes, ({ metadata }) => metadata.labels?.[HOST_UUID_LABEL] ?? ''),
   };
 }
 
@@ -67,14 +71,16 @@ function withoutAgents(facts: ClusterFacts, index: Index, machine: KubeObject): 
   const node =
     index.nodes.get(textAt(machine, 'status', 'nodeRef', 'name')) ??
     index.nodeOfProvider.get(textAt(machine, 'spec', 'providerID'));
+  const host = hostOf(index, infrastructure);
   return {
     machine,
     config,
     infrastructure,
     infraEnv: infraEnvOf(index, machine, config),
-    host: hostOf(index, infrastructure),
+    host,
     agents: [],
     node,
+    hostNode: index.nodeOfHost.get(host?.metadata.uid ?? '') ?? index.nodes.get(host?.metadata.name ?? ''),
   };
 }
 

@@ -1,5 +1,5 @@
 import { AgentClusterInstall } from '../../api/assisted/hive-extensions-v1beta1.ts';
-import { Secret } from '../../api/generated/core-v1.ts';
+import { type Node, Secret } from '../../api/generated/core-v1.ts';
 import { BareMetalHost } from '../../api/metal3/metal3-v1alpha1.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { ageMs, ageText } from './age.ts';
@@ -141,19 +141,37 @@ export function isInstallRunning(facts: ClusterFacts): boolean {
   });
 }
 
-function infrastructureRow(facts: ClusterFacts, { machine, host }: MachineParts): Row | undefined {
+function infrastructureRow(facts: ClusterFacts, parts: MachineParts): Row | undefined {
+  const { machine, host } = parts;
   const reference = referenceAt(machine, 'spec', 'infrastructureRef');
   if (reference === undefined) return undefined;
   return referredRow(reference, looked(facts, reference), (object) => {
     const children = host === undefined ? [] : [rowOf(host, hostState(host, facts.at))];
     const state = infrastructureState(object, facts.at);
-    const isWithoutHost = isMetal3Machine(reference) && host === undefined && !isBeingDeleted(object);
-    return rowOf(
-      object,
-      isWithoutHost && state.health !== 'done' ? withoutHost(facts, object, state) : state,
-      children,
-    );
+    const isOpen = isMetal3Machine(reference) && state.health !== 'done' && !isBeingDeleted(object);
+    return rowOf(object, isOpen ? metal3State(facts, parts, object, state) : state, children);
   });
+}
+
+/** What a Metal3Machine that is not ready waits for, where its own conditions do not say it. */
+function metal3State(facts: ClusterFacts, parts: MachineParts, object: KubeObject, state: State): State {
+  const { host, hostNode } = parts;
+  if (host === undefined) return withoutHost(facts, object, state);
+  return (hostNode === undefined ? undefined : foreignNode(hostNode, state)) ?? state;
+}
+
+/** Metal3 knows a Node only by a provider ID of its own, and no Node ever gets another one. */
+function foreignNode({ metadata, spec }: Node, { since }: State): State | undefined {
+  const { providerID = '' } = spec;
+  if (providerID === '' || providerID.startsWith('metal3://')) return undefined;
+  const what = `Node ${metadata.name} has spec.providerID ${providerID}`;
+  return {
+    health: 'attention',
+    word: 'not linked',
+    since,
+    why: `${what}, and Metal3 finds only Nodes with one of its own, metal3://…`,
+    next: 'the cluster works without it; for Machines that find their Nodes, install on the infrastructure provider of that cloud, or let Metal3 give provider IDs',
+  };
 }
 
 /** Hosts that can be chosen before long. */

@@ -243,6 +243,24 @@ describe('why a host does not work', () => {
     assert.equal(told(row), 'attention no host: no BareMetalHost was chosen: 0 of 0 in namespace acme are free');
     assert.match(row.next ?? '', /^add a BareMetalHost to namespace acme/);
   });
+
+  for (const { by, metadata } of [
+    { by: 'its label', metadata: { name: 'any', labels: { 'metal3.io/uuid': 'BareMetalHost-host-w-0' } } },
+    { by: 'its name', metadata: { name: 'host-w-0' } },
+  ])
+    it(`a Node of the host, known by ${by}, has the provider ID of a cloud`, () => {
+      const node = (providerID: string) =>
+        object('v1', 'Node', metadata.name, { metadata, spec: { providerID }, status: {} });
+      const objects = worker({ infrastructure: { initialization: { provisioned: false } } });
+      const row = (providerID: string) => rowIn('Metal3Machine/w-0', objects, [node(providerID)]);
+      const found = row('acme-cloud://a/i-1');
+      assert.equal(
+        told(found),
+        `attention not linked: Node ${metadata.name} has spec.providerID acme-cloud://a/i-1, and Metal3 finds only Nodes with one of its own, metal3://…`,
+      );
+      assert.match(found.next ?? '', /^the cluster works without it; /);
+      for (const one of ['', 'metal3://acme/host-w-0/w-0']) assert.notEqual(row(one).word, 'not linked');
+    });
 });
 
 describe('why an installation does not begin', () => {
