@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ECHO_MS } from '../src/app/host.ts';
 import type { DemoOptions } from './support/demo-journey.ts';
 import { needsOracle } from './support/needs-oracle.ts';
 
@@ -340,11 +341,23 @@ describe('stopping a journey', needsScript, () => {
     assert.ok(isRunning(childOf()));
     journey.type('\u0003');
     await journey.until('stopping…');
+    await sleep(2 * ECHO_MS);
     journey.type('\u0003');
     assert.equal(await journey.exit, 130);
     assert.doesNotMatch(journey.output(), /everything is stopped|was killed/);
     assert.ok(isCursorVisible(journey.output()));
     assert.equal(isRunning(childOf()), false, 'its process is killed');
+  });
+
+  it('experience/X26: a Ctrl-C that npm passes on is still one', async () => {
+    const journey = run('/bin/sh', ['-c', `exec ${demo({ speed: 2, hasChild: true })}`], folder, {});
+    await journey.until('phase 3 cluster on bare metal: start');
+    journey.child.kill('SIGINT');
+    await journey.until('stopping…');
+    journey.child.kill('SIGINT');
+    assert.equal(await journey.exit, 130);
+    assert.match(journey.output(), /stopped the hub API server\n[\s\S]*everything is stopped/);
+    assert.equal(isLocked(), false);
   });
 
   it('experience/X26: ends although something hangs, says so, and kills what it can', async () => {

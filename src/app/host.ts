@@ -1,3 +1,5 @@
+import type { Clock } from '../base/clock.ts';
+import type { ProcessLike } from '../kube/manager/process-guards.ts';
 import type { Environment } from './config.ts';
 
 /** What the process was given. The only place that reads it (style S27). */
@@ -30,22 +32,39 @@ export interface Interruption extends Disposable {
 }
 
 /**
+ * A Ctrl-C that goes to a whole group of processes comes again from npm, which passes it on: within this time it is the
+ * same one.
+ */
+export const ECHO_MS = 500;
+
+/**
  * The first request to stop is a request; a second Ctrl-C ends the process at once (experience X26), which tells those who
  * wait for its `exit` to kill what they started.
  */
-export function interruptionOfProcess(): Interruption {
+export function interruptionOfProcess(
+  clock: Pick<Clock, 'monotonicMs'>,
+  host: ProcessLike = process,
+): Interruption {
   const controller = new AbortController();
-  const stop = (name: NodeJS.Signals) => {
-    if (controller.signal.aborted && name === 'SIGINT') process.exit(130);
-    controller.abort(name);
+  let askedMs: number | undefined;
+  const stop = (reason: string) => {
+    askedMs ??= clock.monotonicMs();
+    controller.abort(reason);
   };
-  const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const name of names) process.on(name, stop);
+  const listeners = ['SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => {
+    const listener = () => {
+      const isSecond = askedMs !== undefined && clock.monotonicMs() - askedMs >= ECHO_MS;
+      if (isSecond && name === 'SIGINT') host.exit(130);
+      stop(name);
+    };
+    host.on(name, listener);
+    return [name, listener] as const;
+  });
   return {
     signal: controller.signal,
-    stop: (reason) => controller.abort(reason),
+    stop,
     [Symbol.dispose]: () => {
-      for (const name of names) process.off(name, stop);
+      for (const [name, listener] of listeners) host.off(name, listener);
     },
   };
 }

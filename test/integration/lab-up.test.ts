@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type JourneyEvent, WHOLE_JOURNEY } from '../../src/api/journey.ts';
+import { ECHO_MS } from '../../src/app/host.ts';
 import { scratchDirectory, until } from '../support/scratch.ts';
 import {
   descendants,
@@ -99,6 +101,7 @@ describe('slipway up with its lab', { skip: process.platform !== 'linux' && 'loo
     process.kill(pid, 'SIGSTOP');
     run.child.kill('SIGINT');
     await run.seen('the stop', ({ detail }) => detail === 'stopping…');
+    await sleep(2 * ECHO_MS);
     run.child.kill('SIGINT');
     assert.equal(await run.exit, 130);
     await until(() => !isAlive(pid), 'the process of the pod is gone');

@@ -6,6 +6,7 @@ import type { Component } from '../../src/app/components.ts';
 import { hostOfProcess, interruptionOfProcess } from '../../src/app/host.ts';
 import type { Phase, PhaseContext, PhaseId, PhaseOutcome, PhaseSuccess } from '../../src/app/journey/phase.ts';
 import { upVerbOf } from '../../src/app/verbs/up.ts';
+import { SystemClock } from '../../src/base/clock.ts';
 import { CommandLine } from '../../src/cli/command-line.ts';
 
 /** A journey that looks like the real one will, without doing anything: for goldens, terminals and process hygiene. */
@@ -213,5 +214,5 @@ if (import.meta.main) {
   const { argv, ...host } = hostOfProcess();
   const [options = '{}', ...words] = argv;
   const verb = upVerbOf(async () => demoComponents(JSON.parse(options)));
-  await new CommandLine({ ...host, argv: words }, [verb], interruptionOfProcess()).run();
+  await new CommandLine({ ...host, argv: words }, [verb], interruptionOfProcess(new SystemClock())).run();
 }
