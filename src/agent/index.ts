@@ -1,5 +1,5 @@
 import { repositoryFiles } from './manifests/clusterctl.ts';
-import { WEBHOOK_SIGNERS } from './manifests/component-files.ts';
+import { plainDefinitions, WEBHOOK_SIGNERS } from './manifests/component-files.ts';
 import { runAgentProgram } from './program/agent-program.ts';
 import { AGENT_FLAGS } from './program/flags.ts';
 import { localWebhooks } from './program/local-webhooks.ts';
@@ -20,6 +20,8 @@ export const agent = {
   /** What a provider asks of the API server, for its roles. Sends nothing. */
   needs: agentNeeds,
   repositoryFiles,
+  /** Its kinds alone, for a cluster that cannot ask it. */
+  plainDefinitions,
   /** Admission and conversion for an API server in this process. */
   webhooks: localWebhooks,
   webhookSigners: WEBHOOK_SIGNERS,

@@ -1,4 +1,5 @@
 import { agentDefinitions } from '../../api/agent/definitions.schema.ts';
+import type { CustomResourceDefinition } from '../../api/generated/apiextensions-v1.ts';
 import type { JsonObject } from '../../api/json.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { roleFor } from '../../kube/rbac/component-roles.ts';
@@ -42,8 +43,8 @@ const KIND_ORDER: readonly string[] = [
 /** Everything that installs one provider, in one order, with the label that clusterctl finds it by (agent/P2, agent/P6). */
 export function componentObjects(provider: Provider, { image, signer }: ComponentOptions): readonly KubeObject[] {
   const names = agentNames(provider);
-  const { namespace, account, label } = names;
-  const labels = { 'cluster.x-k8s.io/provider': label };
+  const { namespace, account } = names;
+  const labels = labelsOf(names);
   const configuration: ConfigurationOptions = {
     name: names.configuration,
     address: { service: { namespace, name: names.service } },
@@ -67,6 +68,24 @@ export function componentObjects(provider: Provider, { image, signer }: Componen
   ];
   return objects.map((object) => labelled(object, labels)).toSorted((a, b) => rank(a) - rank(b));
 }
+
+/**
+ * The definitions of a provider that runs where the API server cannot ask it. Only the stored version is served: nobody
+ * converts the others, and an object that was written in one of them would be kept wrong.
+ */
+export const plainDefinitions = (provider: Provider): readonly KubeObject[] =>
+  definitionsOf(provider)
+    .map(withoutOtherVersions)
+    .map((crd) => labelled(crd, labelsOf(agentNames(provider))));
+
+function withoutOtherVersions(object: KubeObject): CustomResourceDefinition {
+  // One of ours, which has what each of them has.
+  const crd = object as CustomResourceDefinition;
+  const versions = crd.spec.versions.map((version) => ({ ...version, served: version.storage }));
+  return { ...crd, spec: { ...crd.spec, versions } };
+}
+
+const labelsOf = ({ label }: AgentNames) => ({ 'cluster.x-k8s.io/provider': label });
 
 const rank = ({ kind }: KubeObject): number => {
   const at = KIND_ORDER.indexOf(kind);

@@ -23,6 +23,13 @@ export function renderAgent(wish: AgentWish): Rendered {
   return { files, hints: [], input: wish };
 }
 
+/** Its kinds without what asks the providers: for those who run them on their own machine. */
+export function renderAgentDefinitions(): Rendered {
+  const objects = TYPES.flatMap(([provider]) => agent.plainDefinitions(provider));
+  const files = [{ path: 'definitions.yaml', objects, text: streamText(objects) }];
+  return { files, hints: [], input: objects };
+}
+
 const TYPES: readonly (readonly [Provider, string])[] = [
   ['bootstrap', 'BootstrapProvider'],
   ['control-plane', 'ControlPlaneProvider'],

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { documentsOf, filesIn, render } from '../../../test/support/render-verb.ts';
 import { scratchDirectory } from '../../../test/support/scratch.ts';
+import type { CustomResourceDefinition } from '../../api/generated/apiextensions-v1.ts';
 import type { Deployment } from '../../api/generated/apps-v1.ts';
+import type { KubeObject } from '../../api/object.ts';
 import { releaseImage, releaseVersion } from '../release.ts';
 
 const IMAGE = 'example.com/team/slipway:7';
@@ -67,6 +69,7 @@ describe('slipway render agent', () => {
   });
 
   const wrong = [
+    { words: ['agent-crds', '--tls=service-ca'], want: /^--tls is of agent, not of agent-crds$/ },
     { words: ['agent', '--tls=self'], want: /tls/ },
     { words: ['agent', '--image=bad image'], want: /is no name of an image/ },
     {
@@ -84,4 +87,42 @@ describe('slipway render agent', () => {
       await assert.rejects(render(folder.path, ...words), { exitCode: 2, message: want });
     });
   }
+});
+
+describe('slipway render agent-crds', () => {
+  it('is the kinds of both providers, with nothing that has to be asked', async () => {
+    await using folder = await scratchDirectory();
+    const { code, text, hints } = await render(folder.path, 'agent-crds');
+    assert.deepEqual([code, hints], [0, []]);
+    const definitions = documentsOf(text) as readonly CustomResourceDefinition[];
+    const served = definitions.map(({ kind, metadata, spec }) => [
+      kind,
+      metadata.name.split('.')[0],
+      spec.conversion?.strategy ?? 'None',
+      spec.versions.filter((version) => version.served).map(({ name, storage }) => [name, storage]),
+    ]);
+    assert.deepEqual(served, [
+      ['CustomResourceDefinition', 'openshiftassistedconfigs', 'None', [['v1alpha2', true]]],
+      ['CustomResourceDefinition', 'openshiftassistedconfigtemplates', 'None', [['v1alpha2', true]]],
+      ['CustomResourceDefinition', 'openshiftassistedcontrolplanes', 'None', [['v1alpha3', true]]],
+      ['CustomResourceDefinition', 'openshiftassistedcontrolplanetemplates', 'None', [['v1alpha3', true]]],
+    ]);
+  });
+
+  it('has the labels by which clusterctl and Cluster API find what a provider brings', async () => {
+    await using folder = await scratchDirectory();
+    const inAgent = documentsOf((await render(folder.path, 'agent')).text).filter(
+      ({ kind }) => kind === 'CustomResourceDefinition',
+    );
+    const alone = documentsOf((await render(folder.path, 'agent-crds')).text);
+    const labels = (objects: readonly KubeObject[]) => objects.map(({ metadata }) => metadata.labels);
+    assert.deepEqual(labels(alone), labels(inAgent));
+  });
+
+  it('is one file in a folder', async () => {
+    await using folder = await scratchDirectory();
+    await render(folder.path, 'agent-crds', '--out=crds');
+    assert.deepEqual(await filesIn(join(folder.path, 'crds')), ['definitions.yaml']);
+    assert.equal((await render(folder.path, 'agent-crds', '--out=crds', '--check')).code, 0);
+  });
 });

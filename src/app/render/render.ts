@@ -12,7 +12,7 @@ import { IMAGE_SETTING, releaseImage, releaseVersion } from '../release.ts';
 import { shown } from '../settings.ts';
 import type { ExitCode, VerbRun } from '../verb.ts';
 import { RENDER_SETTINGS } from '../verbs/render.ts';
-import { renderAgent, repositoryHints } from './agent-files.ts';
+import { renderAgent, renderAgentDefinitions, repositoryHints } from './agent-files.ts';
 import { BOOTSTRAP_FLAGS, bootstrapFor } from './bootstrap-files.ts';
 import { RENDER_TARGETS, type RenderTarget, renderInput } from './cloud-manager-files.ts';
 import { givenImages, renderCloudOperator } from './cloud-operator-files.ts';
@@ -66,9 +66,9 @@ const folderFiles = ({ files, plain = [] }: Rendered, header: string): readonly 
 type Context = Parameters<VerbRun<typeof RENDER_SETTINGS>>[0];
 type Settings = Parameters<VerbRun<typeof RENDER_SETTINGS>>[1];
 
-type Target = RenderTarget | 'cloud-operator' | 'agent';
+type Target = RenderTarget | 'cloud-operator' | 'agent' | 'agent-crds';
 
-const TARGETS: readonly Target[] = ['deploy', 'rbac', 'bootstrap', 'cloud-operator', 'agent'];
+const TARGETS: readonly Target[] = ['deploy', 'rbac', 'bootstrap', 'cloud-operator', 'agent', 'agent-crds'];
 
 function targetNamed(word: string): Target {
   const found = TARGETS.find((name) => name === word);
@@ -153,10 +153,12 @@ interface Prepared {
 
 /** As the header calls it where no provider is named. */
 const PLATFORMS = 'openshift';
+const AGENT = 'cluster-api';
 
 async function preparedFor(what: Target, { folder }: Context, settings: Settings): Promise<Prepared> {
   const missing = settings.image === undefined ? [missingImageHint()] : [];
   if (what === 'agent') return agentFor(folder, settings);
+  if (what === 'agent-crds') return { provider: AGENT, rendered: renderAgentDefinitions(), hints: [] };
   if (what === 'cloud-operator') return operatorFor(folder, settings, missing);
   if (isForInstaller(what, settings)) {
     const chosen = await chosenProvider(folder, settings.provider);
@@ -173,7 +175,7 @@ function agentFor(folder: string, { image = releaseImage(), tls: signer, out }: 
   const version = releaseVersion();
   const rendered = renderAgent({ image, signer, version });
   const place = out === undefined ? undefined : resolve(folder, out);
-  return { provider: 'cluster-api', rendered, hints: repositoryHints(version, place) };
+  return { provider: AGENT, rendered, hints: repositoryHints(version, place) };
 }
 
 async function operatorFor(folder: string, settings: Settings, missing: readonly string[]): Promise<Prepared> {

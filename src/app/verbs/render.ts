@@ -125,7 +125,7 @@ export const renderVerb = defineVerb({
     {
       name: 'WHAT',
       description:
-        'deploy (everything), rbac (account and roles), bootstrap (static pods for the bootstrap machine), cloud-operator (the operator that deploys it), agent (the Agent providers for Cluster API, as clusterctl reads them)',
+        'deploy (everything), rbac (account and roles), bootstrap (static pods for the bootstrap machine), cloud-operator (the operator that deploys it), agent (the Agent providers for Cluster API, as clusterctl reads them), agent-crds (only their kinds, for providers that run on your machine)',
       isRequired: true,
     },
   ],
