@@ -333,6 +333,24 @@ describe('slipway describe cluster', () => {
     );
   });
 
+  it('names the namespace of a cluster that is looked for in another one', async () => {
+    await using server = await startApiServer({ storage: 'memory', listen: false, crds: KINDS });
+    await fill('lab', [cluster({ spec: { controlPlaneRef: undefined } })], server);
+    await assert.rejects(
+      run('default', {}, server.client()),
+      /there is no cluster "acme-lab" in namespace default\. There is one in namespace lab: --namespace lab$/,
+    );
+    await assert.rejects(
+      run('default', {}, server.client(), 'east'),
+      /there is no cluster "east" in namespace default\. There are: acme-lab in namespace lab$/,
+    );
+    await fill('lab-2', [cluster({ spec: { controlPlaneRef: undefined } })], server);
+    await assert.rejects(
+      run('default', {}, server.client()),
+      /There is one in namespaces lab, lab-2: --namespace lab$/,
+    );
+  });
+
   it('looks into the namespace of the kubeconfig when it may not look everywhere', async () => {
     const client = admin();
     const rules = [{ apiGroups: ['*'], resources: ['*'], verbs: ['list'] }];
@@ -350,6 +368,10 @@ describe('slipway describe cluster', () => {
     );
     const jane = hub.client('jane', []);
     await assert.rejects(run('', {}, jane), /you may not list Clusters in namespace default; ask for the right/);
+    await assert.rejects(
+      run('default-only', {}, jane, 'acme-lba'),
+      /there is no cluster "acme-lba" in namespace default-only\. Did you mean acme-lab\?/,
+    );
     const { text } = await run('default-only', {}, jane);
     assert.match(text, /Metal3Cluster\/acme-lab +✖ missing/);
   });

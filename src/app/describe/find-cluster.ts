@@ -22,7 +22,7 @@ export interface FoundCluster {
 /** Throws a CommandError when there is none, or more than one, with what to type instead. */
 export async function findCluster(hub: Hub, query: ClusterQuery): Promise<FoundCluster> {
   const { name } = query;
-  const { listing, namespace } = await listed(hub, query, `metadata.name=${name}`);
+  const { listing, namespace } = await listed(hub, query);
   if (!listing.isServed) throw new CommandError('SW1401', 3, `there is no Cluster API here: ${listing.unread}`);
   if (listing.unread !== undefined) throw new CommandError('SW1401', 3, `${listing.unread}; ask for the right`);
   const [cluster, second] = listing.objects;
@@ -42,13 +42,8 @@ interface Looked {
   readonly namespace: string | undefined;
 }
 
-async function listed(hub: Hub, query: ClusterQuery, fields?: string): Promise<Looked> {
-  const { namespace, homeNamespace } = query;
-  const target = {
-    group: Cluster.group,
-    kind: Cluster.kind,
-    ...(fields === undefined ? { metadataOnly: true } : { fields }),
-  };
+async function listed(hub: Hub, { name, namespace, homeNamespace }: ClusterQuery): Promise<Looked> {
+  const target = { group: Cluster.group, kind: Cluster.kind, fields: `metadata.name=${name}` };
   const listing = await hub.list({ ...target, ...(namespace !== undefined && { namespace }) });
   const isRefused = listing.isServed && listing.unread !== undefined && namespace === undefined;
   if (!isRefused) return { listing, namespace };
@@ -56,15 +51,44 @@ async function listed(hub: Hub, query: ClusterQuery, fields?: string): Promise<L
 }
 
 async function noSuchCluster(hub: Hub, query: ClusterQuery, namespace: string | undefined): Promise<CommandError> {
-  const { listing } = await listed(hub, query);
-  const names = [...new Set(listing.objects.map(({ metadata }) => metadata.name))].toSorted();
   const where = namespace === undefined ? '' : ` in namespace ${namespace}`;
-  const others = names.length === 0 ? '. There is none at all' : `. There are: ${names.slice(0, MOST).join(', ')}`;
-  return new CommandError(
-    'SW1402',
-    2,
-    `there is no cluster "${shown(query.name)}"${where}${suggestion(query.name, names) || others}`,
-  );
+  const wayOn = wayOnFrom(query.name, namespace, await seenClusters(hub, namespace));
+  return new CommandError('SW1402', 2, `there is no cluster "${shown(query.name)}"${where}${wayOn}`);
+}
+
+interface Seen {
+  readonly clusters: readonly KubeObject[];
+  /** Nothing could be hidden elsewhere. */
+  readonly isAll: boolean;
+}
+
+/** Those of every namespace, since the namespace may be what is wrong; else those of the one that was asked for. */
+async function seenClusters(hub: Hub, namespace: string | undefined): Promise<Seen> {
+  const target = { group: Cluster.group, kind: Cluster.kind, metadataOnly: true };
+  const everywhere = await hub.list(target);
+  const isAll = everywhere.unread === undefined;
+  if (isAll || namespace === undefined) return { clusters: everywhere.objects, isAll };
+  return { clusters: (await hub.list({ ...target, namespace })).objects, isAll };
+}
+
+/** What to type instead, as the end of the sentence. */
+function wayOnFrom(name: string, namespace: string | undefined, { clusters, isAll }: Seen): string {
+  const namesakes = clusters.filter(({ metadata }) => metadata.name === name);
+  const [place, ...more] = namesakes.map(({ metadata }) => metadata.namespace ?? '').toSorted();
+  if (place !== undefined) {
+    const places = more.length === 0 ? `namespace ${place}` : `namespaces ${listText([place, ...more])}`;
+    return `. There is one in ${places}: --namespace ${place}`;
+  }
+  const isHere = ({ metadata }: KubeObject) => namespace === undefined || metadata.namespace === namespace;
+  const here = clusters.filter(isHere).map(({ metadata }) => metadata.name);
+  const elsewhere = clusters.filter((cluster) => !isHere(cluster));
+  const away = elsewhere.map(({ metadata }) => `${metadata.name} in namespace ${metadata.namespace}`);
+  const others = [...new Set(here.toSorted()), ...away.toSorted()];
+  if (others.length === 0)
+    return isAll ? '. There is none at all' : '. There is none, and you may not look into others';
+  return suggestion(name, here) || `. There are: ${listText(others)}`;
 }
 
 const MOST = 10;
+
+const listText = (words: readonly string[]): string => words.slice(0, MOST).join(', ');
