@@ -41,10 +41,14 @@ export interface Ran {
 /** Runs the verb in a folder, with `--flag=value` words. */
 export const render = (folder: string, ...words: readonly string[]): Promise<Ran> => renderWith({}, folder, words);
 
-/** The same with variables of the environment. */
-export async function renderWith(env: VerbContext['env'], folder: string, words: readonly string[]): Promise<Ran> {
+/** The same with variables of the environment; `hints` are known when it fails, too. */
+export async function renderWith(
+  env: VerbContext['env'],
+  folder: string,
+  words: readonly string[],
+  hints: string[] = [],
+): Promise<Ran> {
   const results: { readonly text: string; readonly json: unknown }[] = [];
-  const hints: string[] = [];
   const context: VerbContext = {
     output: {
       result: (text, json) => void results.push({ text, json }),

@@ -35,17 +35,19 @@ const TYPES: readonly (readonly [Provider, string])[] = [
   ['control-plane', 'ControlPlaneProvider'],
 ];
 
-/** How clusterctl is told of the folder; of a stream it takes nothing. */
-export function repositoryHints(version: string, folder: string | undefined): readonly string[] {
-  if (folder === undefined) return ['clusterctl reads folders only: for it, name one with --out'];
+export const FOLDERS_ONLY = 'clusterctl reads folders only: for it, name one with --out';
+
+/** How clusterctl is told of the folder. */
+export function repositoryHint(version: string, folder: string): string {
   const entries = TYPES.map(([provider, type]) => {
     const { label, componentsFile } = agentNames(provider);
     const url = pathToFileURL(`${folder}/${label}/v${version}/${componentsFile}`).href;
     return `  - name: ${PROVIDER_NAME}\n    type: ${type}\n    url: ${url}\n`;
   });
-  return [
-    `for clusterctl, put this into a file such as clusterctl.yaml:\nproviders:\n${entries.join('')}and install with: clusterctl init --config clusterctl.yaml --bootstrap ${PROVIDER_NAME} --control-plane ${PROVIDER_NAME}`,
-  ];
+  return `for clusterctl, put this into a file such as clusterctl.yaml:\nproviders:\n${entries.join('')}and install with:\n${INSTALL}`;
 }
 
 const PROVIDER_NAME = 'openshift-assisted';
+
+const INSTALL = `clusterctl init --config clusterctl.yaml --core cluster-api --infrastructure metal3 \\
+  --bootstrap ${PROVIDER_NAME} --control-plane ${PROVIDER_NAME}`;

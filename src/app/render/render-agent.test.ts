@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { documentsOf, filesIn, render } from '../../../test/support/render-verb.ts';
+import { documentsOf, filesIn, render, renderWith } from '../../../test/support/render-verb.ts';
 import { scratchDirectory } from '../../../test/support/scratch.ts';
 import type { CustomResourceDefinition } from '../../api/generated/apiextensions-v1.ts';
 import type { Deployment } from '../../api/generated/apps-v1.ts';
@@ -49,9 +49,23 @@ describe('slipway render agent', () => {
       hints.join(),
       /^providers:\n {2}- name: openshift-assisted\n {4}type: BootstrapProvider\n {4}url: file:\/\/\/\S+my%20providers\/bootstrap-openshift-assisted\/v/m,
     );
-    assert.match(hints.join(), /clusterctl init --config clusterctl\.yaml --bootstrap openshift-assisted/);
-    assert.equal((await render(folder.path, ...words, '--check')).code, 0);
-    assert.equal((await render(folder.path, ...words, '--check', '--tls=service-ca')).code, 1);
+    const command = hints.join().split('and install with:\n')[1] ?? '';
+    assert.match(command, /^clusterctl init .* --core cluster-api --infrastructure metal3 /);
+    const page = await readFile('docs/how-to/install-on-bare-metal.md', 'utf8');
+    assert.ok(page.includes(`\n${command}\n`), 'the page has the same command');
+  });
+
+  it('tells clusterctl of nothing that was not written', async () => {
+    await using folder = await scratchDirectory();
+    const words = ['agent', '--out=providers', `--image=${IMAGE}`];
+    await render(folder.path, ...words);
+    const same = await render(folder.path, ...words, '--check');
+    const other = await render(folder.path, ...words, '--check', '--tls=service-ca');
+    assert.deepEqual([same.code, same.hints, other.code, other.hints], [0, [], 1, []]);
+    await writeFile(join(folder.path, 'file'), '');
+    const hints: string[] = [];
+    await assert.rejects(renderWith({}, folder.path, ['agent', '--out=file'], hints), { exitCode: 3 });
+    assert.deepEqual(hints, []);
   });
 
   it('agent/P2: certificates are signed by whom it is told', async () => {

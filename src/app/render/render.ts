@@ -12,7 +12,7 @@ import { IMAGE_SETTING, releaseImage, releaseVersion } from '../release.ts';
 import { shown } from '../settings.ts';
 import type { ExitCode, VerbRun } from '../verb.ts';
 import { RENDER_SETTINGS } from '../verbs/render.ts';
-import { renderAgent, renderAgentDefinitions, repositoryHints } from './agent-files.ts';
+import { FOLDERS_ONLY, renderAgent, renderAgentDefinitions, repositoryHint } from './agent-files.ts';
 import { BOOTSTRAP_FLAGS, bootstrapFor } from './bootstrap-files.ts';
 import { RENDER_TARGETS, type RenderTarget, renderInput } from './cloud-manager-files.ts';
 import { givenImages, renderCloudOperator } from './cloud-operator-files.ts';
@@ -47,7 +47,7 @@ export const runRender: VerbRun<typeof RENDER_SETTINGS> = async (context, settin
     throw usageError('--check compares with a folder: name it with --out');
   }
   if (settings.image !== undefined) requireImage(settings.image);
-  const { provider, rendered, hints } = await preparedFor(what, context, { ...settings, out });
+  const { provider, rendered, hints, afterwards = [] } = await preparedFor(what, context, { ...settings, out });
   const header = headerText({ version: releaseVersion(), what, provider, input: rendered.input });
   for (const hint of [...hints, ...rendered.hints]) context.output.hint(hint);
   if (out === undefined) return printed(context, rendered, header);
@@ -55,7 +55,10 @@ export const runRender: VerbRun<typeof RENDER_SETTINGS> = async (context, settin
   const hasPlain = rendered.plain !== undefined;
   const place = { folder, shown: shownPath(context.folder, folder), what, provider, hasPlain };
   const files = folderFiles(rendered, header);
-  return settings.check ? checked(context, place, files) : written(context, place, files, rendered.folders);
+  if (settings.check) return checked(context, place, files);
+  await written(context, place, files, rendered.folders);
+  for (const hint of afterwards) context.output.hint(hint);
+  return 0;
 };
 
 const folderFiles = ({ files, plain = [] }: Rendered, header: string): readonly FolderFile[] => [
@@ -149,6 +152,8 @@ interface Prepared {
   readonly provider: string;
   readonly rendered: Rendered;
   readonly hints: readonly string[];
+  /** What to do with files, once they are written. */
+  readonly afterwards?: readonly string[];
 }
 
 /** As the header calls it where no provider is named. */
@@ -174,8 +179,8 @@ async function preparedFor(what: Target, { folder }: Context, settings: Settings
 function agentFor(folder: string, { image = releaseImage(), tls: signer, out }: Settings): Prepared {
   const version = releaseVersion();
   const rendered = renderAgent({ image, signer, version });
-  const place = out === undefined ? undefined : resolve(folder, out);
-  return { provider: AGENT, rendered, hints: repositoryHints(version, place) };
+  if (out === undefined) return { provider: AGENT, rendered, hints: [FOLDERS_ONLY] };
+  return { provider: AGENT, rendered, hints: [], afterwards: [repositoryHint(version, resolve(folder, out))] };
 }
 
 async function operatorFor(folder: string, settings: Settings, missing: readonly string[]): Promise<Prepared> {
@@ -250,7 +255,7 @@ async function written(
   place: Place,
   files: readonly FolderFile[],
   folders?: readonly string[],
-): Promise<ExitCode> {
+): Promise<void> {
   await writeFiles(place.folder, files, folders);
   const stale = await staleFiles(place.folder, files, place);
   const removed = stale.filter(({ isOwn }) => isOwn).map(({ path }) => path);
@@ -271,7 +276,6 @@ async function written(
     ...removed.map((path) => `  ${path}`),
   ];
   output.result(lines.join('\n'), { folder: place.folder, files: paths, removed });
-  return 0;
 }
 
 async function checked({ output }: Context, place: Place, files: readonly FolderFile[]): Promise<ExitCode> {
