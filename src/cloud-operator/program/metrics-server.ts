@@ -36,7 +36,8 @@ export function metricsServer(options: MetricsServerOptions): ServedPart | undef
   if (bind === undefined) return undefined;
   const tls = { ...listenerTls(options.tls), certificates: certificatesOf(options) };
   const serve = serveMetrics(metrics, reviewGate({ client, clock, log }));
-  return new ServedPart({ name: 'metrics', bind, tls, clock, log, serve });
+  const setting = '--metrics-bind-address';
+  return new ServedPart({ name: 'metrics', bind, setting, tls, clock, log, serve });
 }
 
 /** How often files are looked for that are not there yet. */

@@ -66,7 +66,8 @@ export async function secureServer(
   };
   const { clock, log } = facts;
   const serve = guarded(serveFacts(facts, settings.profiling), settings, { ...guards, clock, log });
-  return new ServedPart({ name: 'secure', bind: { host, port }, tls: options, clock, log, serve });
+  const bind = { host, port };
+  return new ServedPart({ name: 'secure', bind, setting: '--secure-port', tls: options, clock, log, serve });
 }
 
 /** Deprecated: health and nothing else, for probes without TLS (P6). */

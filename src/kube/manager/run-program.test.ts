@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { ApiServer } from '../../apiserver/options.ts';
 import { startApiServer } from '../../apiserver/start.ts';
@@ -59,6 +60,17 @@ describe('runProgram', () => {
     assert.deepEqual(host.exits, [1]);
     assert.match(err.at(-1) ?? '', /disk is full/);
   });
+
+  for (const flag of ['--metrics-bind-address', '--health-probe-bind-address']) {
+    it(`names ${flag} when its address is taken`, async () => {
+      await using other = createServer().listen(0, '127.0.0.1');
+      await once(other, 'listening');
+      const { port } = other.address() as AddressInfo;
+      const { err, run } = setUp([...OFF, `${flag}=127.0.0.1:${port}`]);
+      assert.equal(await run(), 1);
+      assert.match(err.at(-1) ?? '', new RegExp(`EADDRINUSE.*choose another address with ${flag} `));
+    });
+  }
 
   it('runtime/M10: an error that nobody caught stops the program with code 1', async () => {
     const setup = (manager: Manager) =>

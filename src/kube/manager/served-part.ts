@@ -6,6 +6,8 @@ import type { Runnable, RunnableGroup } from './runnable.ts';
 export class ServedPart implements Runnable {
   readonly name: string;
   readonly group: RunnableGroup;
+  /** Where it listens, once it does. */
+  readonly port: Promise<number>;
   readonly #options: ListenerOptions;
   readonly #listening = Promise.withResolvers<Listener>();
 
@@ -13,13 +15,9 @@ export class ServedPart implements Runnable {
     this.name = `${options.name} server`;
     this.group = group;
     this.#options = options;
+    this.port = this.#listening.promise.then((listener) => listener.port);
     // `run` rejects with the same; nobody has to ask for the port.
-    this.#listening.promise.catch(() => undefined);
-  }
-
-  /** Where it listens, once it does. */
-  get port(): Promise<number> {
-    return this.#listening.promise.then((listener) => listener.port);
+    this.port.catch(() => undefined);
   }
 
   async run(signal: AbortSignal): Promise<void> {

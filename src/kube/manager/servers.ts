@@ -16,7 +16,8 @@ export function healthServer(
 ): ServedPart | undefined {
   const bind = parseBindAddress(config.health?.bind ?? '0', 'health.bind');
   if (bind === undefined) return undefined;
-  return new ServedPart({ name: 'health', bind, clock, log, serve: serveHealth(endpoints, log) });
+  const setting = '--health-probe-bind-address (health.bind)';
+  return new ServedPart({ name: 'health', bind, setting, clock, log, serve: serveHealth(endpoints, log) });
 }
 
 /** Whether the metrics endpoint asks the API server who may read it, which takes rights. */
@@ -45,5 +46,6 @@ export function metricsServer(
       : certificateDirectory({ directory: certDir, clock, log });
   const serve = serveMetrics(metrics, gate);
   const secured = secure && { tls: { certificates, ...tls } };
-  return new ServedPart({ name: 'metrics', bind, clock, log, serve, ...secured });
+  const setting = '--metrics-bind-address (metrics.bind)';
+  return new ServedPart({ name: 'metrics', bind, setting, clock, log, serve, ...secured });
 }

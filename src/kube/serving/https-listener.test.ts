@@ -195,7 +195,12 @@ describe('Listener', () => {
     const { port } = await start(echo);
     await assert.rejects(start(echo, { bind: { host: '127.0.0.1', port } }), {
       reason: 'CannotListen',
-      message: new RegExp(`the test server cannot listen on 127.0.0.1:${port}: .*EADDRINUSE`),
+      message: new RegExp(
+        `the test server cannot listen on 127.0.0.1:${port}: .*EADDRINUSE.*; choose another address$`,
+      ),
+    });
+    await assert.rejects(start(echo, { bind: { host: '127.0.0.1', port }, setting: '--test-address' }), {
+      message: /; choose another address with --test-address$/,
     });
   });
 });

@@ -44,6 +44,8 @@ export interface ListenerOptions {
   /** For logs and errors: `metrics`, `webhook`. */
   readonly name: string;
   readonly bind: BindAddress;
+  /** What people choose the address with, such as `--metrics-bind-address`. */
+  readonly setting?: string;
   /** Without it: plain HTTP. */
   readonly tls?: ListenerTls;
   readonly serve: Serve;
@@ -243,16 +245,20 @@ function shownCertificate(socket: Socket): Pick<ServedRequest, 'certificate'> {
   return certificate === undefined ? {} : { certificate };
 }
 
-async function listen(server: PlainServer | SecureServer, { name, bind }: ListenerOptions): Promise<void> {
+async function listen(
+  server: PlainServer | SecureServer,
+  { name, bind, setting }: ListenerOptions,
+): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
   server.listen(bind.port, bind.host, () => resolve());
   try {
     await promise;
   } catch (cause) {
+    const way = setting === undefined ? '' : ` with ${setting}`;
     throw terminalError(
       'CannotListen',
-      `the ${name} server cannot listen on ${bind.host ?? ''}:${bind.port}: ${messageOf(cause)}; choose another address`,
+      `the ${name} server cannot listen on ${bind.host ?? ''}:${bind.port}: ${messageOf(cause)}; choose another address${way}`,
       { cause },
     );
   } finally {

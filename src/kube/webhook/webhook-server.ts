@@ -43,7 +43,7 @@ export class WebhookServer implements Runnable {
     const { webhooks, certificates, clientCaPem, clock, log, bind = { port: WEBHOOK_PORT } } = this.#options;
     try {
       const tls = { ...this.#options.tls, certificates, ...(clientCaPem !== undefined && { clientCaPem }) };
-      const options = { name: 'webhook', bind, tls, serve: webhooks.serve, clock, log };
+      const options = { name: 'webhook', bind, setting: '--webhook-port', tls, serve: webhooks.serve, clock, log };
       this.#listener = await Listener.start(options, signal);
     } catch (error) {
       this.#started.reject(error);
