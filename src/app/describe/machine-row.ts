@@ -164,12 +164,11 @@ function metal3State(facts: ClusterFacts, parts: MachineParts, object: KubeObjec
 function foreignNode({ metadata, spec }: Node, { since }: State): State | undefined {
   const { providerID = '' } = spec;
   if (providerID === '' || providerID.startsWith('metal3://')) return undefined;
-  const what = `Node ${metadata.name} has spec.providerID ${providerID}`;
   return {
     health: 'attention',
     word: 'not linked',
     since,
-    why: `${what}, and Metal3 finds only Nodes with one of its own, metal3://…`,
+    why: `Node ${metadata.name} has provider ID ${providerID}, not one of Metal3`,
     next: 'the cluster works without it; for Machines that find their Nodes, install on the infrastructure provider of that cloud, or let Metal3 give provider IDs',
   };
 }

@@ -256,7 +256,7 @@ describe('why a host does not work', () => {
       const found = row('acme-cloud://a/i-1');
       assert.equal(
         told(found),
-        `attention not linked: Node ${metadata.name} has spec.providerID acme-cloud://a/i-1, and Metal3 finds only Nodes with one of its own, metal3://…`,
+        `attention not linked: Node ${metadata.name} has provider ID acme-cloud://a/i-1, not one of Metal3`,
       );
       assert.match(found.next ?? '', /^the cluster works without it; /);
       for (const one of ['', 'metal3://acme/host-w-0/w-0']) assert.notEqual(row(one).word, 'not linked');
